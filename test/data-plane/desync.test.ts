@@ -24,7 +24,7 @@ async function send(bytes: string): Promise<{ readonly answer: string; readonly 
   });
   await using plane = await startDataPlane({
     upstreamPorts: [upstream.port],
-    manager: { delayedCloseTimeoutMs: 1 },
+    manager: { codec: 'HTTP1', delayedCloseTimeoutMs: 1 },
   });
   const client = await openRaw(plane.port);
   client.send(Buffer.from(bytes, 'latin1'));

@@ -29,11 +29,12 @@ export function serverCodecs(
 ): ServerCodecs {
   const http1 = http1ServerCodecs(config);
   if (config.codec === 'HTTP1') return { make: http1, release: () => undefined };
-  const { make: http2, release } = http2ServerCodecs(config, context);
-  if (config.codec === 'HTTP2') return { make: http2, release };
+  const ofHttp2 = http2ServerCodecs(config, context);
+  if (config.codec === 'HTTP2') return ofHttp2;
+  const http2 = ofHttp2.make;
   const make: ServerCodecFactory = (wire, owner, info) =>
     new UndecidedCodec({ wire, owner, info, http1, http2 });
-  return { make, release };
+  return { make, release: () => ofHttp2.release() };
 }
 
 export function traitsOf(protocol: Protocol | undefined): ProtocolTraits {

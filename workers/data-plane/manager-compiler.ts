@@ -51,12 +51,8 @@ export function compileManager(
   const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
-  const terminal = terminalFilter(
-    config,
-    listener,
-    { ledger: routerLedger, upstreamLogs: upstreamLogs.logs },
-    context,
-  );
+  const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
+  const terminal = terminalFilter(config, listener, own, context);
   const filterBlocks: number[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
@@ -78,12 +74,8 @@ export function compileManager(
     onBlock: (base) => void filterBlocks.push(base),
   };
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
-  const codecs = serverCodecs(config, {
-    loop,
-    stats: env.stats,
-    runtime: context.runtime,
-    bufferLimitBytes,
-  });
+  const { runtime } = context;
+  const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
     makeCodec: codecs.make,
@@ -102,11 +94,7 @@ export function compileManager(
   const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
   const release = (): void => {
     for (const letGo of views) letGo();
-    codecs.release();
-    stats.release();
-    routerLedger.release();
-    accessLogs.release();
-    upstreamLogs.release();
+    for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
     for (const base of filterBlocks) env.stats.releaseBlock(base);
   };
   return { server: serveHttp(manager), release };

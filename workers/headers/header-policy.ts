@@ -4,10 +4,10 @@
  * codec, no routes and sends nothing.
  */
 import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
-import type { HeaderPolicy, RequestRefusal } from '../manager/types.ts';
+import type { HeaderPolicy, RequestRefusal, UnderscoreCounts } from '../manager/types.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { Address } from '../net/connection-info.ts';
-import type { Protocol, StreamInfo } from '../stream/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import {
   addressFromForwardedFor,
   compileInternalAddresses,
@@ -32,10 +32,7 @@ export interface HeaderPolicyEnvironment {
   /** This node's name and cluster, as `add_user_agent` shows them. */
   readonly node: { readonly id: string; readonly cluster: string };
   /** Counts headers dropped and requests refused for an underscore in a name. */
-  readonly underscores: {
-    countDroppedHeader(protocol: Protocol | undefined): void;
-    countRefusedUnderscore(protocol: Protocol | undefined): void;
-  };
+  readonly underscores: UnderscoreCounts;
   /** `internal_only_headers` of the route configuration in force; lower case. */
   internalOnlyHeaders(headers: HeaderMap): readonly string[];
 }
@@ -227,7 +224,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     return info.isInternalRequest && info.requestHeaders?.has('x-envoy-force-trace') === true;
   }
 
-  #treatUnderscores(headers: HeaderMap, { protocol }: StreamInfo): RequestRefusal | undefined {
+  #treatUnderscores(headers: HeaderMap, info: StreamInfo): RequestRefusal | undefined {
     const action = this.#options.underscoresInHeaders;
     if (action === 'ALLOW') return undefined;
     let dropped: Set<string> | undefined;
@@ -235,10 +232,10 @@ class ManagerHeaderPolicy implements HeaderPolicy {
       const name = headers.entries[at] ?? '';
       if (!name.includes('_')) continue;
       if (action === 'REJECT_REQUEST') {
-        this.#environment.underscores.countRefusedUnderscore(protocol);
+        this.#environment.underscores.countRefusedUnderscore(info.protocol);
         return UNDERSCORE_REFUSED;
       }
-      this.#environment.underscores.countDroppedHeader(protocol);
+      this.#environment.underscores.countDroppedHeader(info.protocol);
       (dropped ??= new Set()).add(name);
     }
     dropped?.forEach((name) => headers.remove(name));

@@ -92,3 +92,7 @@ export function framingLine(line: string, headerCase: HeaderCase): string {
 export function lastChunk(trailers: HeaderMap | undefined): string {
   return trailers === undefined ? '0\r\n\r\n' : `0\r\n${headerLines(trailers, 'lower')}\r\n`;
 }
+
+export function informational(headers: HeaderMap): string {
+  return statusLine(headers.status) + headerLines(headers, 'lower') + CRLF;
+}

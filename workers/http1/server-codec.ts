@@ -37,6 +37,7 @@ import {
   CRLF,
   framingLine,
   headerLines,
+  informational,
   lastChunk,
   statusLine,
   statusLine10,
@@ -479,7 +480,3 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 }
 
 const EMPTY = Buffer.alloc(0);
-
-function informational(headers: HeaderMap): string {
-  return statusLine(headers.status) + headerLines(headers, 'lower') + CRLF;
-}

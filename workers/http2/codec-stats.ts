@@ -24,8 +24,11 @@ export class Http2Stats {
     this.#prefix = prefix;
   }
 
+  /** Of each connection. */
   begin(): void {
     this.#base ??= this.#writer.defineBlock(HTTP2_CODEC, this.#prefix);
+    // Envoy's default codec library; operators watch for its name.
+    this.count('nghttp2_downstream_connections');
   }
 
   count(name: CodecStat): void {

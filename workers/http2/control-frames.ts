@@ -12,10 +12,12 @@ import { ErrorCode, Flag, pingFrame, readNumber31, SETTINGS_ACK } from './frames
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood, InboundCounts } from './inbound-limits.ts';
 import type { PeerSettings } from './peer-settings.ts';
+import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
 /** What these frames change; implemented by the session. */
 export interface ControlledSession {
+  readonly user: Pick<SessionUser, 'onSettings' | 'onGoaway' | 'onPingAck'>;
   readonly peer: PeerSettings;
   readonly table: StreamTable;
   readonly writer: FrameWriter;
@@ -30,9 +32,6 @@ export interface ControlledSession {
   flood(flood: Flood): false;
   streamError(stream: Http2Stream, code: number): void;
   onPeerReset(stream: Http2Stream, code: number): void;
-  onSettings(): void;
-  onGoaway(lastStream: number, code: number): void;
-  onPingAck(payload: string): void;
 }
 
 export class ControlFrames {
@@ -59,7 +58,7 @@ export class ControlFrames {
     const session = this.#session;
     const { stream: id, length } = header;
     if (id === 0) return session.refuseFrame();
-    if (length !== 4) return session.fail(ErrorCode.frameSizeError, 'RST_STREAM: invalid length');
+    if (length !== 4) return session.fail(ErrorCode.frameSizeError, '');
     const stream = session.table.open.get(id);
     if (stream === undefined) return session.table.wasOpen(id) || session.refuseFrame();
     session.onPeerReset(stream, input.readUInt32BE(start));
@@ -75,17 +74,19 @@ export class ControlFrames {
       session.areSettingsAcknowledged = true;
       return true;
     }
-    if (length % 6 !== 0) return session.fail(ErrorCode.frameSizeError, 'SETTINGS: invalid length');
+    if (length % 6 !== 0) return session.fail(ErrorCode.frameSizeError, '');
     session.sawSettings = true;
     const { peer, writer } = session;
     const refused = peer.read(input, start, end);
-    if (refused !== undefined) return session.fail(refused.code, refused.details);
+    if (refused !== undefined) {
+      return refused.isQuiet ? session.refuseFrame() : session.fail(refused.code, refused.details);
+    }
     if (!this.#changeWindows(peer.windowChange)) return false;
     writer.maxFrameBytes = peer.maxFrameSize;
     writer.encoder.limitTable(peer.headerTableSize);
     writer.control(SETTINGS_ACK);
     if (session.isOver) return false;
-    session.onSettings();
+    session.user.onSettings(peer);
     if (peer.windowChange > 0) writer.drain();
     return !session.isOver;
   }
@@ -105,7 +106,7 @@ export class ControlFrames {
     if (header.stream !== 0) return session.refuseFrame();
     if (header.length !== 8) return session.fail(ErrorCode.frameSizeError, 'PING: invalid length');
     const payload = input.toString('latin1', start, end);
-    if ((header.flags & Flag.ack) !== 0) session.onPingAck(payload);
+    if ((header.flags & Flag.ack) !== 0) session.user.onPingAck(payload);
     else session.writer.control(pingFrame(payload, true));
     return !session.isOver;
   }
@@ -114,7 +115,7 @@ export class ControlFrames {
     const session = this.#session;
     if (header.stream !== 0) return session.refuseFrame();
     if (header.length < 8) return session.fail(ErrorCode.frameSizeError, 'GOAWAY: invalid length');
-    session.onGoaway(readNumber31(input, start), input.readUInt32BE(start + 4));
+    session.user.onGoaway(readNumber31(input, start), input.readUInt32BE(start + 4));
     return !session.isOver;
   }
 

@@ -8,12 +8,12 @@ import { FRAME_HEADER_BYTES, Flag, FrameType, readNumber31 } from './frames.ts';
 
 export interface FrameReceiver {
   /**
-   * A DATA frame begins: `flowBytes` are its whole payload, padding included, as flow control
-   * counts them; `dataBytes` are those without padding. False stops the reader.
+   * A DATA frame begins, with so many bytes of data, its padding not counted. False stops the
+   * reader.
    */
-  onDataBegin(stream: number, flags: number, flowBytes: number, dataBytes: number): boolean;
+  onDataBegin(header: FrameHeader, dataBytes: number): boolean;
   /** A piece of its data; `isLast`: the frame is over. Empty only for an empty frame. */
-  onDataPiece(stream: number, input: Buffer, start: number, end: number, isLast: boolean): boolean;
+  onDataPiece(input: Buffer, start: number, end: number, isLast: boolean): boolean;
   /** Any other frame; `input` from `start` to `end` is its payload, valid during the call. */
   onFrame(header: FrameHeader, input: Buffer, start: number, end: number): boolean;
   /** A frame that is longer than this side allows, or whose padding is. */
@@ -129,11 +129,10 @@ export class FrameReader {
   }
 
   #beginData(dataBytes: number, padding: number): void {
-    const { stream, flags, length } = this.#header;
     this.#dataLeft = dataBytes;
     this.#paddingLeft = padding;
     this.#state = 'data';
-    if (!this.#receiver.onDataBegin(stream, flags, length, dataBytes)) this.stop();
+    if (!this.#receiver.onDataBegin(this.#header, dataBytes)) this.stop();
   }
 
   #readData(input: Buffer, at: number, end: number): number | undefined {
@@ -142,7 +141,7 @@ export class FrameReader {
     this.#dataLeft -= take;
     const isLast = this.#dataLeft === 0;
     if (isLast) this.#state = this.#paddingLeft > 0 ? 'padding' : 'header';
-    const goesOn = this.#receiver.onDataPiece(this.#header.stream, input, at, at + take, isLast);
+    const goesOn = this.#receiver.onDataPiece(input, at, at + take, isLast);
     if (!goesOn) this.stop();
     return at + take;
   }
@@ -187,6 +186,30 @@ export class FrameReader {
     input.copy(this.#kept, this.#keptLength, at, at + take);
     this.#keptLength += take;
     return at + take;
+  }
+}
+
+/** What a client says before its frames (RFC 9113 section 3.4), in whatever pieces it comes. */
+export class Preface {
+  #left: string;
+
+  /** `text`: all that is expected; empty of a server. */
+  constructor(text: string) {
+    this.#left = text;
+  }
+
+  get isWhole(): boolean {
+    return this.#left === '';
+  }
+
+  /** Returns where the rest of the input begins; undefined: it is something else. */
+  read(input: Buffer, start: number, end: number): number | undefined {
+    if (this.#left === '') return start;
+    const length = Math.min(this.#left.length, end - start);
+    const piece = input.toString('latin1', start, start + length);
+    if (!this.#left.startsWith(piece)) return undefined;
+    this.#left = this.#left.slice(length);
+    return start + length;
   }
 }
 

@@ -123,10 +123,6 @@ export function headersFrames(
   return frames;
 }
 
-export function readNumber32(input: Buffer, at: number): number {
-  return input.readUInt32BE(at);
-}
-
 /** A number without the reserved bit. */
 export function readNumber31(input: Buffer, at: number): number {
   return input.readUInt32BE(at) & 0x7fffffff;

@@ -9,10 +9,12 @@ import { HeaderBlock } from './header-block.ts';
 import { type FieldSink, HpackDecoder, HpackError } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
 /** What becomes of a block; implemented by the session. */
 export interface BlockReceiver {
+  readonly user: Pick<SessionUser, 'onBlockBegin'>;
   readonly table: StreamTable;
   readonly counts: InboundCounts;
   readonly isOver: boolean;
@@ -20,7 +22,6 @@ export interface BlockReceiver {
   refuseFrame(): false;
   flood(flood: Flood): false;
   streamError(stream: Http2Stream, code: number): void;
-  onBlockBegin(id: number, stream: Http2Stream | undefined): FieldSink;
   openPeerStream(id: number, block: HeaderBlock): boolean;
   deliverHeaders(stream: Http2Stream, endStream: boolean): boolean;
 }
@@ -41,6 +42,16 @@ export class HeaderFrames {
   /** A block has begun: nothing but its CONTINUATION may come. */
   get isOpen(): boolean {
     return this.#block.isOpen;
+  }
+
+  /** Of a stream that the peer began to open, and whose header block has not come to its end. */
+  get unfinishedStream(): number | undefined {
+    return this.#block.isOpen && this.#isNew ? this.#block.stream : undefined;
+  }
+
+  /** The unfinished stream is nobody's any more. */
+  abandon(): void {
+    this.#isNew = false;
   }
 
   onHeaders(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
@@ -111,13 +122,13 @@ export class HeaderFrames {
     const { stream: id, endStream } = block;
     const stream = session.table.open.get(id);
     const isIgnored = stream === undefined && !(this.#isNew && session.table.isTaken(id));
-    const sink = isIgnored ? IGNORE : session.onBlockBegin(id, stream);
+    const sink = isIgnored ? IGNORE : session.user.onBlockBegin(id, stream);
     try {
       const { bytes, start, end } = block.take();
       this.#decoder.decode(bytes, start, end, sink);
     } catch (error) {
       if (!(error instanceof HpackError)) throw error;
-      return session.fail(ErrorCode.compressionError, error.message);
+      return session.fail(ErrorCode.compressionError, '');
     }
     if (isIgnored || session.isOver) return !session.isOver;
     if (stream === undefined) return session.openPeerStream(id, block);

@@ -111,7 +111,8 @@ export class MessageFields implements FieldSink {
   #finishRequest(headers: HeaderMap): void {
     if (headers.authority === '' && this.#host !== undefined) headers.authority = this.#host;
     const isPlainConnect = headers.method === 'CONNECT' && headers.protocol === '';
-    const hasTarget = headers.path !== '' && headers.scheme !== '';
+    const { path } = headers;
+    const hasTarget = isTarget(path) && headers.scheme !== '';
     const lacksTarget = !this.#isPathSet && headers.scheme === '';
     if (headers.method === '' || headers.authority === '') this.#invalid(VIOLATION);
     else if (isPlainConnect ? !lacksTarget : !hasTarget) this.#invalid(VIOLATION);
@@ -133,6 +134,8 @@ export class MessageFields implements FieldSink {
         return;
       case 'content-length':
         if (!this.#length(value)) return this.#invalid(VIOLATION);
+        // Behind a body it says nothing, and might be read as of the next message.
+        if (this.#kind === 'trailers') return;
         break;
       default:
     }
@@ -154,35 +157,19 @@ export class MessageFields implements FieldSink {
       headers.status = Number(value);
       return true;
     }
-    switch (name) {
-      case ':method':
-        if (headers.method !== '' || !METHOD.test(value)) return false;
-        headers.method = value;
-        return true;
-      case ':scheme':
-        if (headers.scheme !== '' || !SCHEME.test(value)) return false;
-        headers.scheme = value;
-        return true;
-      case ':authority':
-        if (headers.authority !== '' || !AUTHORITY.test(value)) return false;
-        headers.authority = value;
-        return true;
-      case ':path':
-        return this.#path(value);
-      case ':protocol':
-        if (!this.#limits.allowConnect || headers.protocol !== '' || BAD_VALUE.test(value)) {
-          return false;
-        }
-        headers.protocol = value;
-        return true;
-      default:
-        return false;
-    }
+    return name === ':path' ? this.#path(value) : this.#requestPseudo(name, value);
+  }
+
+  #requestPseudo(name: string, value: string): boolean {
+    const shape = REQUEST_PSEUDO.get(name);
+    if (shape === undefined || this.#headers.has(name) || !shape.test(value)) return false;
+    if (name === ':protocol' && !this.#limits.allowConnect) return false;
+    this.#headers.set(name, value);
+    return true;
   }
 
   #path(value: string): boolean {
     if (this.#isPathSet || BAD_PATH.test(value)) return false;
-    if (value.charCodeAt(0) !== SLASH && value !== '*') return false;
     this.#isPathSet = true;
     this.#headers.path = value;
     return true;
@@ -196,6 +183,18 @@ export class MessageFields implements FieldSink {
     this.#fault ??= { kind: 'too_large', details };
   }
 }
+
+function isTarget(path: string): boolean {
+  return path.charCodeAt(0) === SLASH || path === '*';
+}
+
+/** But `:path`, whose form depends on the method. */
+const REQUEST_PSEUDO: ReadonlyMap<string, RegExp> = new Map([
+  [':method', METHOD],
+  [':scheme', SCHEME],
+  [':authority', AUTHORITY],
+  [':protocol', METHOD],
+]);
 
 const COLON = 0x3a;
 const SLASH = 0x2f;

@@ -10,6 +10,8 @@ import {
 
 export interface RefusedSettings {
   readonly code: number;
+  /** Envoy ends the connection without a word. */
+  readonly isQuiet: boolean;
   readonly details: string;
 }
 
@@ -47,7 +49,11 @@ export class PeerSettings {
         return undefined;
       case Setting.initialWindowSize:
         if (value > LARGEST_WINDOW) {
-          return { code: ErrorCode.flowControlError, details: 'SETTINGS: too large window' };
+          return {
+            code: ErrorCode.flowControlError,
+            isQuiet: false,
+            details: 'SETTINGS: too large window',
+          };
         }
         this.initialWindowSize = value;
         return undefined;
@@ -68,5 +74,5 @@ export class PeerSettings {
 }
 
 function invalid(setting: string): RefusedSettings {
-  return { code: ErrorCode.protocolError, details: `SETTINGS: invalid ${setting}` };
+  return { code: ErrorCode.protocolError, isQuiet: true, details: `SETTINGS: invalid ${setting}` };
 }

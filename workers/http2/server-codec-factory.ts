@@ -12,7 +12,7 @@ import { Setting } from './frames.ts';
 import { mostBlockBytes } from './header-block.ts';
 import { KeepAliveTimes } from './keep-alive.ts';
 import { Http2ServerCodec, type Http2ServerParts } from './server-codec.ts';
-import type { SessionOptions } from './session.ts';
+import type { SessionOptions } from './session-user.ts';
 
 export interface Http2CodecContext {
   readonly loop: WorkerLoop;
@@ -62,11 +62,11 @@ function sessionOptions(config: HttpConnectionManager, bufferLimitBytes: number)
     isServer: true,
     // In Envoy's order.
     settings: [
+      ...http2.customSettings,
       [Setting.headerTableSize, http2.headerTableSize],
       [Setting.enableConnectProtocol, http2.allowConnect ? 1 : 0],
       [Setting.maxConcurrentStreams, http2.maxConcurrentStreams],
       [Setting.initialWindowSize, http2.streamWindowBytes],
-      ...http2.customSettings,
     ],
     headerTableSize: http2.headerTableSize,
     maxConcurrentStreams: http2.maxConcurrentStreams,

@@ -18,7 +18,8 @@ import { MessageFields, type MessageLimits } from './message-fields.ts';
 import { PrematureResets } from './premature-resets.ts';
 import { Http2ServerStream } from './server-stream.ts';
 import type { ServerStreamOwner } from './server-stream-owner.ts';
-import { Http2Session, type SessionOptions, type SessionUser } from './session.ts';
+import { Http2Session } from './session.ts';
+import type { SessionOptions, SessionUser } from './session-user.ts';
 import { HTTP2_TRAITS } from './traits.ts';
 
 /** What the codecs of one connection manager share. */
@@ -42,6 +43,12 @@ const FLOOD_DETAILS: Readonly<Record<Flood, string>> = {
   outbound_control: 'codec_error:Too_many_control_frames_in_the_outbound_queue.',
 };
 
+/** Envoy's words for a connection's fault: of streams that were open, and of one that it ended. */
+const UNKNOWN_ERROR = 'http2.unknown.nghttp2.error';
+const USER_REFUSED = 'codec_error:The_user_callback_function_failed';
+
+type EndReason = 'connection_termination' | 'protocol_error';
+
 export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamOwner {
   readonly protocol: Protocol = 'HTTP/2';
   readonly traits = HTTP2_TRAITS;
@@ -51,7 +58,6 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   readonly #parts: Http2ServerParts;
   readonly #resets: PrematureResets;
   readonly #keepAlive: KeepAlive | undefined;
-  #hasStarted = false;
   /** The last GOAWAY was sent: the connection ends with its last stream. */
   #isEnding = false;
   #isFinished = false;
@@ -83,11 +89,6 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    if (!this.#hasStarted) {
-      this.#hasStarted = true;
-      this.session.start();
-      this.#keepAlive?.start();
-    }
     this.session.onData(input, start, end);
   }
 
@@ -111,9 +112,8 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
 
   /** The first step of a drain: requests that are on their way are still served. */
   announceClose(): void {
-    if (this.session.isOver) return;
-    this.stats.count('goaway_sent');
-    this.session.announceGoaway();
+    // Counted once, with the last step.
+    if (!this.session.isOver) this.session.announceGoaway();
   }
 
   abort(): void {
@@ -149,19 +149,28 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.#keepAlive?.onAck(payload);
   }
 
-  onSessionError(details: string): void {
+  onSessionError(_details: string, isRefused: boolean): void {
     this.#owner.onProtocolError();
-    this.#endStreams('protocol_error', `codec_error:${details.replaceAll(' ', '_')}`);
-    this.#finish('delayed');
+    this.#endStreams('protocol_error', isRefused ? USER_REFUSED : UNKNOWN_ERROR);
+    // Who has not begun in HTTP/2 understands no answer.
+    this.#finish(this.session.hasBegun ? 'delayed' : 'now');
   }
 
   onFlood(flood: Flood): void {
     this.stats.countFlood(flood);
-    this.#owner.onProtocolError();
     this.#endStreams('protocol_error', FLOOD_DETAILS[flood]);
     // Who does not read is not waited for.
     const isUnread = flood === 'outbound' || flood === 'outbound_control';
     this.#finish(isUnread ? 'at_once' : 'now');
+  }
+
+  onBegun(): void {
+    this.session.start();
+    this.#keepAlive?.start();
+  }
+
+  onRefused(): void {
+    this.stats.count('stream_refused_errors');
   }
 
   onResetSent(): void {
@@ -204,8 +213,9 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.#owner.onCodecFinished(how);
   }
 
-  #endStreams(reason: 'connection_termination' | 'protocol_error', details?: string): void {
+  #endStreams(reason: EndReason, details?: string): void {
     const failures: unknown[] = [];
+    this.#endUnfinished(reason, details);
     this.session.onTransportClosed((stream) => {
       try {
         if (stream.user instanceof Http2ServerStream) stream.user.onConnectionEnd(reason, details);
@@ -215,6 +225,18 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     });
     // The others have been told first.
     if (failures.length > 0) throw failures[0];
+  }
+
+  /** A request whose block has no end counts as one that was begun. */
+  #endUnfinished(reason: EndReason, details: string | undefined): void {
+    const { headers, table } = this.session;
+    const id = headers.unfinishedStream;
+    if (id === undefined) return;
+    const { user } = this.openStream(id, 0);
+    const own = details === UNKNOWN_ERROR ? USER_REFUSED : details;
+    if (user instanceof Http2ServerStream) user.onConnectionEnd(reason, own);
+    table.open.delete(id);
+    headers.abandon();
   }
 
   #makeKeepAlive(times: KeepAliveTimes): KeepAlive {

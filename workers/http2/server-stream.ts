@@ -8,7 +8,7 @@ import type { MessageFault, RequestDecoder, ResponseEncoder } from '../stream/co
 import type { HeaderMap } from '../stream/header-map.ts';
 import { dropUnfit, mendStatus } from '../stream/message-door.ts';
 import { ErrorCode } from './frames.ts';
-import { Http2Stream, type StreamUser } from './http2-stream.ts';
+import type { Http2Stream, StreamUser } from './http2-stream.ts';
 import { type RequestShape, shapeRequest } from './request-shape.ts';
 import type { ServerStreamOwner } from './server-stream-owner.ts';
 import { writeFields, writeResponse } from './write-response.ts';
@@ -178,9 +178,8 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     const sent = this.#isBodiless ? EMPTY : data;
     if (this.#responseLeft >= 0) {
       this.#responseLeft -= sent.length;
-      if (this.#responseLeft < 0 || (endStream && this.#responseLeft > 0)) {
-        return this.#breakOff();
-      }
+      const isWrong = this.#responseLeft < 0 || (endStream && this.#responseLeft > 0);
+      if (isWrong) return this.#breakOff();
     }
     if (endStream) this.#noteEnd();
     this.#owner.session.writer.data(this.#stream, sent, endStream);

@@ -10,7 +10,8 @@ import type {
 } from '../stream/chain-server.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
-import { StreamInfo } from '../stream/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import { connectionStart } from './stream-facts.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import type {
@@ -20,30 +21,19 @@ import type {
   ServerCodecOwner,
 } from '../stream/codec.ts';
 import type { ProtocolTraits } from '../stream/protocol-traits.ts';
+import { noteEnd, noteOpen, noteProtocol } from './connection-counts.ts';
 import type { ConnectionManager } from './manager.ts';
 import { HttpStream } from './stream.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
-const CX_TOTAL = index.downstream_cx_total;
-const CX_ACTIVE = index.downstream_cx_active;
-const CX_SSL_TOTAL = index.downstream_cx_ssl_total;
-const CX_SSL_ACTIVE = index.downstream_cx_ssl_active;
 const RQ_OVERLOAD_CLOSE = index.downstream_rq_overload_close;
 const CX_OVERLOAD_DISABLE_KEEPALIVE = index.downstream_cx_overload_disable_keepalive;
-const CX_DESTROY = index.downstream_cx_destroy;
-const CX_DESTROY_LOCAL = index.downstream_cx_destroy_local;
-const CX_DESTROY_REMOTE = index.downstream_cx_destroy_remote;
-const CX_DESTROY_ACTIVE = index.downstream_cx_destroy_active_rq;
-const CX_DESTROY_LOCAL_ACTIVE = index.downstream_cx_destroy_local_active_rq;
-const CX_DESTROY_REMOTE_ACTIVE = index.downstream_cx_destroy_remote_active_rq;
-const CX_LENGTH_MS = index.downstream_cx_length_ms;
 const CX_IDLE_TIMEOUT = index.downstream_cx_idle_timeout;
 const CX_MAX_DURATION = index.downstream_cx_max_duration_reached;
 const CX_MAX_REQUESTS = index.downstream_cx_max_requests_reached;
 const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
 const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
 const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
-export const DOWNSTREAM_RX_BUFFERED = index.downstream_cx_rx_bytes_buffered;
 const RQ_PREMATURE_RESETS = index.downstream_rq_too_many_premature_resets;
 export const DOWNSTREAM_RX_TOTAL = index.downstream_cx_rx_bytes_total;
 export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
@@ -91,7 +81,7 @@ export class HttpConnection
     this.transport = transport;
     this.info = info;
     this.codec = manager.parts.makeCodec(transport, this, info);
-    this.countOpen();
+    noteOpen(manager.parts.stats, info);
     manager.idle?.arm(this.idleTimer);
     manager.maxConnectionDuration?.arm(this.durationTimer);
   }
@@ -102,18 +92,13 @@ export class HttpConnection
     this.requests++;
     this.countStream();
     if (this.isEndingSafely) this.startDrain(true);
-    if (this.traits?.isMultiplexed === true && this.hasServedEnough()) this.endInSteps();
+    if (this.traits?.isMultiplexed === true && this.hasServedEnough()) this.announceDrain();
     this.newest = new HttpStream(this, encoder);
     return this.newest;
   }
 
   describe(): StreamInfo {
-    const { clock } = this.manager.parts.loop;
-    const info = new StreamInfo(
-      this.info,
-      this.openedMs,
-      clock.wallMs - (clock.ms - this.openedMs),
-    );
+    const info = connectionStart(this.info, this.openedMs, this.manager.parts.loop.clock);
     info.protocol = this.requests > (this.brokeProtocol ? 1 : 0) ? this.codec.protocol : undefined;
     if (this.brokeProtocol) info.responseFlags |= ResponseFlag.downstreamProtocolError;
     info.bytesReceived = this.transport.bytesRead;
@@ -303,7 +288,7 @@ export class HttpConnection
   private endSoon(): void {
     const { drain } = this.manager;
     if (this.traits?.isMultiplexed === true) {
-      this.endInSteps();
+      this.announceDrain();
       return;
     }
     if (this.requests === 0 || (drain === undefined && this.codec.openStreams === 0)) {
@@ -326,19 +311,14 @@ export class HttpConnection
     this.manager.parts.stats.raise(softDrain);
   }
 
-  /** The client is told, and then once more with the last stream that is served. */
-  private endInSteps(): void {
-    if (!this.isDraining) this.announceDrain();
-  }
-
   /**
    * The client is asked to close, which leaves it the choice of the moment, up to the drain
    * timeout.
    */
   private announceDrain(): void {
     const { drain } = this.manager;
-    const isMultiplexed = this.traits?.isMultiplexed === true;
-    if (drain === undefined && !isMultiplexed) {
+    if (this.isDraining) return;
+    if (drain === undefined && this.traits?.isMultiplexed !== true) {
       this.startDrain();
       return;
     }
@@ -357,18 +337,9 @@ export class HttpConnection
     this.durationTimer.disarm();
     this.closeTimer.disarm();
     this.drainTimer.disarm();
-    stats.count(CX_DESTROY);
-    stats.count(how === 'local' ? CX_DESTROY_LOCAL : CX_DESTROY_REMOTE);
-    if (wasActive) {
-      stats.count(CX_DESTROY_ACTIVE);
-      stats.count(how === 'local' ? CX_DESTROY_LOCAL_ACTIVE : CX_DESTROY_REMOTE_ACTIVE);
-    }
-    stats.lower(CX_ACTIVE);
-    if (this.info.tls !== undefined) stats.lower(CX_SSL_ACTIVE);
-    const { traits } = this;
-    if (traits !== undefined) stats.lower(traits.connectionsActive);
-    if (this.isEndingSafely && traits?.softDrain !== undefined) stats.lower(traits.softDrain);
-    stats.record(CX_LENGTH_MS, Math.round(loop.clock.ms - this.openedMs));
+    const { info, traits, isEndingSafely } = this;
+    const ageMs = loop.clock.ms - this.openedMs;
+    noteEnd(stats, how, { info, traits, ageMs, wasActive, isEndingSafely });
     try {
       this.codec.onTransportClosed();
     } catch (error) {
@@ -385,20 +356,6 @@ export class HttpConnection
     const { traits } = this.codec;
     if (traits === undefined) return;
     this.traits = traits;
-    stats.useProtocol(traits);
-    stats.count(traits.connectionsTotal);
-    stats.raise(traits.connectionsActive);
-  }
-
-  private countOpen(): void {
-    const { stats } = this.manager.parts;
-    stats.count(CX_TOTAL);
-    stats.raise(CX_ACTIVE);
-    if (this.info.tls !== undefined) {
-      stats.count(CX_SSL_TOTAL);
-      stats.raise(CX_SSL_ACTIVE);
-    }
-    // Nothing waits yet, and the gauge counts as used from here on.
-    stats.writer.add(stats.base + DOWNSTREAM_RX_BUFFERED, 0);
+    noteProtocol(stats, traits);
   }
 }

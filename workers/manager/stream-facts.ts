@@ -1,6 +1,7 @@
 /**
  * What is written down of an exchange as a whole, from its route, its codec or the exchange before.
  */
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { LoopClock } from '../loop/loop-clock.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
 import type { ResetReason, ResponseEncoder } from '../stream/codec.ts';
@@ -25,6 +26,15 @@ export function noteReset(info: StreamInfo, reason: ResetReason, details: string
   info.responseCodeDetails = details;
   if (reason === 'remote_reset') info.responseFlags |= ResponseFlag.downstreamRemoteReset;
   if (reason === 'protocol_error') info.responseFlags |= ResponseFlag.downstreamProtocolError;
+}
+
+/** Facts of a whole connection, as of a stream that began with it. */
+export function connectionStart(
+  connection: ConnectionInfo,
+  openedMs: number,
+  clock: LoopClock,
+): StreamInfo {
+  return new StreamInfo(connection, openedMs, clock.wallMs - (clock.ms - openedMs));
 }
 
 /** When the exchange ends. */

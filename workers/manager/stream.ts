@@ -87,10 +87,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.timers.onRequestHeaders();
     if (this.wantsContinue) headers.add('expect', '100-continue');
     const refused = requestRefusal(headers, info, manager);
-    if (refused !== undefined) {
-      this.refuse(refused);
-      return;
-    }
+    if (refused !== undefined) return this.refuse(refused);
     this.resolveRoute(headers);
     this.startFilters(headers, endStream);
   }

@@ -4,7 +4,7 @@
  */
 import type { MessageFault } from '../stream/codec.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
-import type { StreamInfo } from '../stream/stream-info.ts';
+import type { Protocol, StreamInfo } from '../stream/stream-info.ts';
 
 /** A request that policy refuses: answered by a local reply, then the connection may be closed. */
 export interface RequestRefusal {
@@ -15,6 +15,12 @@ export interface RequestRefusal {
   readonly body: string;
   /** `location` of the answer; only `UNESCAPE_AND_REDIRECT` sets it. */
   readonly location?: string;
+}
+
+/** Where headers dropped and requests refused for an underscore in a name count. */
+export interface UnderscoreCounts {
+  countDroppedHeader(protocol: Protocol | undefined): void;
+  countRefusedUnderscore(protocol: Protocol | undefined): void;
 }
 
 export interface HeaderPolicy {

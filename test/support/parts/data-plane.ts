@@ -18,6 +18,7 @@ import type { DataPlane } from '../../../workers/data-plane/data-plane-commands.
 import type { DataPlaneEnv } from '../../../workers/loop/data-plane-env.ts';
 import { createDataPlane } from '../../../workers/data-plane/data-plane.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { HTTP2_OPTIONS } from './http2-options.ts';
 import { prefix, route, routeConfiguration, toCluster, virtualHost } from './routes.ts';
 
 const SOCK_STREAM = 1;
@@ -215,20 +216,7 @@ const managerDefaults: Omit<HttpConnectionManager, 'routes'> = {
   ],
   accessLogs: [],
   codec: 'AUTO',
-  http2: {
-    headerTableSize: 4096,
-    maxConcurrentStreams: 1024,
-    streamWindowBytes: 16 * 1024 * 1024,
-    connectionWindowBytes: 24 * 1024 * 1024,
-    allowConnect: false,
-    maxOutboundFrames: 10_000,
-    maxOutboundControlFrames: 1_000,
-    maxConsecutiveEmptyFrames: 1,
-    maxPriorityFramesPerStream: 100,
-    maxWindowUpdatesPerDataFrame: 10,
-    endsStreamOnInvalidMessage: false,
-    customSettings: [],
-  },
+  http2: HTTP2_OPTIONS,
   http1: {
     acceptHttp10: false,
     defaultHostForHttp10: '',

@@ -14,7 +14,8 @@ import type { Http2Stream } from '../http2-stream.ts';
 import type { Flood } from '../inbound-limits.ts';
 import { type MessageFault, MessageFields } from '../message-fields.ts';
 import type { PeerSettings } from '../peer-settings.ts';
-import { Http2Session, type SessionUser } from '../session.ts';
+import { Http2Session } from '../session.ts';
+import type { SessionUser } from '../session-user.ts';
 
 /** Streams that a host takes at least while it has not said how many (RFC 9113 section 6.5.2). */
 export const STREAMS_UNTIL_SETTINGS = 100;

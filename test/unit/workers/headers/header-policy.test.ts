@@ -265,7 +265,8 @@ describe('header policy of requests', () => {
     assert.equal(refusing.refused, 1);
     assert.deepEqual(refusing.refusal, {
       status: 400,
-      details: 'http1.unexpected_underscore',
+      fault: 'unexpected_underscore',
+      details: 'unexpected_underscore',
       body: 'Bad Request',
     });
     const dropping = send({ underscoresInHeaders: 'DROP_HEADER' }, given);

@@ -1,0 +1,160 @@
+/** Frames that break the protocol or cost too much, sent as they are. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { direct, prefix, route } from '../support/parts/routes.ts';
+import { startDataPlane } from '../support/parts/data-plane.ts';
+import {
+  dataFrame,
+  framesOf,
+  GET,
+  headersFrame,
+  openFrames,
+  PREFACE,
+} from '../support/peers/http2-client.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
+import { startHttpUpstream } from '../support/peers/upstream.ts';
+import { waitUntil } from '../support/wait.ts';
+import {
+  ErrorCode,
+  frameHeader,
+  FrameType,
+  pingFrame,
+  resetFrame,
+  settingsFrame,
+  windowUpdateFrame,
+} from '../../workers/http2/frames.ts';
+
+/** Ends an answer that this side waits for. */
+const ANSWERED = '\0'.repeat(8);
+const OPEN = headersFrame(1, GET, 0);
+const CONTINUED = frameHeader(0, FrameType.headers, 0, 1);
+
+/** Frames, and the code of the GOAWAY that ends the connection; undefined: it ends without one. */
+const FAULTS: readonly (readonly [title: string, frames: string, code: number | undefined])[] = [
+  ['SETTINGS on a stream', frameHeader(0, FrameType.settings, 0, 1), undefined],
+  ['a push that is neither on nor off', settingsFrame([[2, 2]]), undefined],
+  ['a frame size that is too small', settingsFrame([[5, 100]]), undefined],
+  ['a window that is too large', settingsFrame([[4, 2 ** 31]]), ErrorCode.flowControlError],
+  ['SETTINGS of a wrong size', `${frameHeader(3, 4, 0, 0)}abc`, ErrorCode.frameSizeError],
+  ['an ACK with a payload', `${frameHeader(6, 4, 1, 0)}abcdef`, ErrorCode.frameSizeError],
+  ['PING of a wrong size', `${frameHeader(6, 6, 0, 0)}abcdef`, ErrorCode.frameSizeError],
+  ['WINDOW_UPDATE of nothing', windowUpdateFrame(0, 0), undefined],
+  [
+    'a window of the connection that overflows',
+    windowUpdateFrame(0, 2 ** 31 - 1),
+    ErrorCode.flowControlError,
+  ],
+  ['DATA on stream 0', dataFrame(0, 'x'), ErrorCode.protocolError],
+  ['DATA on an idle stream', dataFrame(7, 'x'), ErrorCode.protocolError],
+  ['DATA with too long padding', `${frameHeader(2, 0, 8, 1)}\x09x`, ErrorCode.protocolError],
+  ['RST_STREAM of an idle stream', resetFrame(9, 0), undefined],
+  ['an even stream', headersFrame(2, GET), undefined],
+  ['a lower stream', headersFrame(5, GET) + headersFrame(3, GET), ErrorCode.protocolError],
+  ['a frame that is too long', frameHeader(16_385, 0, 0, 1), ErrorCode.frameSizeError],
+  ['a lone CONTINUATION', `${frameHeader(1, 9, 4, 1)}\x82`, ErrorCode.protocolError],
+  ['PING within a block', CONTINUED + pingFrame(ANSWERED, false), ErrorCode.protocolError],
+  ['an index of no table', `${frameHeader(1, 1, 4, 1)}\xff`, ErrorCode.compressionError],
+  ['a push', `${frameHeader(4, 5, 4, 1)}\0\0\0\x02`, undefined],
+  ['PRIORITY of itself', `${frameHeader(5, 2, 0, 1)}\0\0\0\x01\0`, ErrorCode.protocolError],
+];
+
+const setup = {
+  routes: [route(prefix('/'), direct())],
+  manager: { delayedCloseTimeoutMs: 20 },
+};
+
+describe('frames that break the protocol', () => {
+  for (const [title, frames, code] of FAULTS) {
+    it(`end the connection: ${title}`, async () => {
+      await using plane = await startDataPlane(setup);
+      const client = await openFrames(plane.port);
+      client.send(frames);
+      const seen = framesOf(await client.closed());
+      const goaway = seen.find(({ type }) => type === FrameType.goaway);
+      assert.equal(goaway?.payload.readUInt32BE(4), code);
+      const stats = plane.stats();
+      assert.equal(stats.get('http.web.downstream_cx_protocol_error'), 1);
+      assert.equal(stats.get('http.web.downstream_cx_active'), 0);
+      assert.equal(stats.get('http.web.downstream_rq_active') ?? 0, 0);
+      assert.equal(stats.get('http2.streams_active') ?? 0, 0);
+    });
+  }
+
+  it('are not awaited from who speaks HTTP/1 where only HTTP/2 is spoken', async () => {
+    await using plane = await startDataPlane({ manager: { ...setup.manager, codec: 'HTTP2' } });
+    const client = await openRaw(plane.port);
+    client.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
+    assert.equal(await client.closed(), '');
+  });
+
+  it('are found whatever pieces they come in, and the preface too', async () => {
+    await using plane = await startDataPlane(setup);
+    const client = await openRaw(plane.port);
+    client.socket.setNoDelay(true);
+    for (const byte of PREFACE + headersFrame(1, GET)) {
+      client.send(byte);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await client.until((text) => framesOf(text).some(({ type }) => type === FrameType.headers));
+    client.destroy();
+    assert.equal(plane.stats().get('http.web.downstream_rq_2xx'), 1);
+  });
+});
+
+const FLOODS: readonly (readonly [stat: string, frames: string])[] = [
+  ['inbound_empty_frames_flood', OPEN + dataFrame(1, '').repeat(3)],
+  ['inbound_empty_frames_flood', CONTINUED + frameHeader(0, 9, 0, 1).repeat(3)],
+  ['inbound_priority_frames_flood', `${frameHeader(5, 2, 0, 1)}\0\0\0\x03\0`.repeat(300)],
+  ['inbound_window_update_frames_flood', OPEN + windowUpdateFrame(1, 1).repeat(100)],
+  ['outbound_control_flood', pingFrame(ANSWERED, false).repeat(3000)],
+  ['outbound_control_flood', settingsFrame([]).repeat(3000)],
+];
+
+describe('floods of frames', () => {
+  for (const [stat, frames] of FLOODS) {
+    it(`end the connection and are counted: ${stat}, ${frames.length} bytes`, async () => {
+      await using upstream = await startHttpUpstream(() => undefined);
+      await using plane = await startDataPlane({
+        manager: setup.manager,
+        upstreamPorts: [upstream.port],
+      });
+      const client = await openFrames(plane.port);
+      client.send(frames);
+      await client.closed();
+      await waitUntil('the count', () => plane.stats().get(`http2.${stat}`) === 1);
+      assert.equal(plane.stats().get('http.web.downstream_rq_active') ?? 0, 0);
+    });
+  }
+
+  it('of streams that are reset at once end the connection', async () => {
+    await using upstream = await startHttpUpstream(() => undefined);
+    await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
+    const client = await openFrames(plane.port);
+    for (let id = 1; id < 800; id += 2) client.send(headersFrame(id, GET) + resetFrame(id, 8));
+    await client.closed();
+    const stats = plane.stats();
+    assert.equal(stats.get('http.web.downstream_rq_too_many_premature_resets'), 1);
+    assert.equal(stats.get('http.web.downstream_rq_total'), 250);
+    assert.equal(stats.get('http.web.downstream_rq_active') ?? 0, 0);
+    assert.equal(stats.get('http2.streams_active'), 0);
+  });
+
+  it('of requests whose answers nobody reads end the connection', async () => {
+    await using plane = await startDataPlane({
+      routes: setup.routes,
+      // Too long for the table, so that each answer is.
+      manager: { via: 'v'.repeat(2000) },
+      listener: { perConnectionBufferLimitBytes: 1024 },
+    });
+    const client = await openFrames(plane.port);
+    client.socket.pause();
+    for (let id = 1; id < 200_000; id += 2) {
+      client.send(headersFrame(id, GET));
+      if (id % 1000 !== 1) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      if (client.socket.destroyed || plane.stats().get('http2.outbound_flood') === 1) break;
+    }
+    await waitUntil('the count', () => plane.stats().get('http2.outbound_flood') === 1);
+    client.destroy();
+  });
+});

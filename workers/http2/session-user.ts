@@ -1,0 +1,50 @@
+/** What an HTTP/2 session is told and what it tells: the seam between a connection and its codec. */
+import type { FieldSink } from './hpack/decoder.ts';
+import type { Http2Stream } from './http2-stream.ts';
+import type { Flood, InboundLimits } from './inbound-limits.ts';
+import type { PeerSettings } from './peer-settings.ts';
+
+export interface SessionOptions extends InboundLimits {
+  readonly isServer: boolean;
+  /** Sent in this order; the windows and the header table follow from them. */
+  readonly settings: readonly (readonly [id: number, value: number])[];
+  readonly headerTableSize: number;
+  readonly maxConcurrentStreams: number;
+  readonly streamWindow: number;
+  readonly connectionWindow: number;
+  /** Bytes of one header block on the wire. */
+  readonly maxBlockBytes: number;
+  readonly maxOutboundFrames: number;
+  readonly maxOutboundControlFrames: number;
+  readonly streamBufferBytes: number;
+}
+
+/** What a session tells its codec. */
+export interface SessionUser {
+  /**
+   * A header block comes for a stream: one that is open, or one that the peer opens. Its fields go
+   * to the sink, then `openStream` or the stream's `onHeaders` follows.
+   */
+  onBlockBegin(id: number, stream: Http2Stream | undefined): FieldSink;
+  /**
+   * The block of a stream that the peer opens is whole: gives what `accept` made of it, or undefined
+   * where the stream was refused or has ended. `wireBytes`: of the block.
+   */
+  openStream(id: number, wireBytes: number): Http2Stream | undefined;
+  onSettings(settings: PeerSettings): void;
+  onGoaway(lastStream: number, code: number): void;
+  onPingAck(payload: string): void;
+  /**
+   * The connection has failed; nothing follows but the transport's end. `isRefused`: the peer was not
+   * told why.
+   */
+  onSessionError(details: string, isRefused: boolean): void;
+  /** The peer has begun its preface, of a server; the first moment to `start`. */
+  onBegun?(): void;
+  /** A stream was refused: there are too many. */
+  onRefused?(): void;
+  onFlood(flood: Flood): void;
+  /** RST_STREAM went out or came in. */
+  onResetSent(): void;
+  onResetReceived(stream: Http2Stream, code: number): void;
+}
