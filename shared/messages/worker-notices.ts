@@ -109,14 +109,12 @@ export interface LogNotice {
 /**
  * So many exceptions in the data path that the worker should be replaced. Sent once in its life.
  */
-interface WornOutNotice {
+export interface WornOutNotice {
   readonly kind: 'worn_out';
   readonly exceptions: number;
 }
 
-/** Of what is upstream: clusters, and the routes that lead there. */
-export type UpstreamNotice = ClusterNotice | RoutesNotice;
-export type Notice = UpstreamNotice | TapNotice | LogNotice | WornOutNotice;
+export type Notice = ClusterNotice | RoutesNotice | TapNotice | LogNotice | WornOutNotice;
 
 /** Why a record of a tap does not reach its client. */
 export type TapLoss = 'too_large' | 'too_slow';

@@ -17,7 +17,7 @@ import {
   WATCHDOG,
 } from '../../shared/stats/templates/server.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { WorkerExit } from '../processes/worker-host.ts';
+import type { WorkerExit } from '../processes/worker-process.ts';
 import { daysUntil } from '../../shared/tls/days-until.ts';
 import type { ServerState } from './server-state.ts';
 import type { MergeCounter } from '../upstreams/merge-window.ts';

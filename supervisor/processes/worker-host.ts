@@ -3,16 +3,9 @@
  * worker. It knows neither what the messages cause nor whether another worker follows when this one
  * ends.
  */
-import type { ChildProcess } from 'node:child_process';
-import { buildId } from '../../shared/channel/build-id.ts';
 import { MessageChannel } from '../../shared/channel/message-channel.ts';
 import { CallError, PendingCalls } from './pending-calls.ts';
-import type { Clock, Timer } from '../../shared/process/clock.ts';
-import {
-  PROTOCOL_VERSION,
-  type Hello,
-  type WorkerHeritage,
-} from '../../shared/messages/heritage.ts';
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type {
   ProfileCommand,
   SupervisorToWorker,
@@ -22,30 +15,22 @@ import type {
   ListenerConnections,
   WorkerToSupervisor,
 } from '../../shared/messages/worker-to-supervisor.ts';
-import { closeDescriptor } from '../../shared/posix/descriptors.ts';
-import {
-  DESCRIPTORS_PER_MESSAGE_MAX,
-  sendDescriptorMessage,
-} from '../../shared/posix/descriptor-messages.ts';
-import { openSeqpacketPair } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { splitHosts } from '../../shared/resources/clusters/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { Deferred } from './deferred.ts';
+import { StartHandshake } from './start-handshake.ts';
 import { firstPart } from './update-parts.ts';
+import { isNotice, type Notice } from '../../shared/messages/worker-notices.ts';
 import {
-  isNotice,
-  type LogNotice,
-  type Notice,
-  type TapNotice,
-  type UpstreamNotice,
-} from '../../shared/messages/worker-notices.ts';
-import { exitOf, messageSocketOf, spawnWorker, type SharedPages } from './worker-process.ts';
+  WorkerProcess,
+  type WorkerEndReason,
+  type WorkerExit,
+  type WorkerProcessOptions,
+} from './worker-process.ts';
 import { WorkerWatchdog } from './worker-watchdog.ts';
 
-/** From spawn to the worker's hello and from `start` to `ready`, each. */
-const START_LIMIT_MS = 10_000;
 /** Applying a large configuration takes seconds; a stuck worker is the watchdog's. */
 const APPLY_LIMIT_MS = 600_000;
 const LISTEN_LIMIT_MS = 10_000;
@@ -56,36 +41,11 @@ const STOP_LIMIT_MS = 2_000;
 /** How long the last messages of an ended worker may take to arrive. */
 const LAST_WORDS_LIMIT_MS = 500;
 
-export type WorkerEndReason =
-  | 'asked'
-  | 'worn_out'
-  | 'ended_by_itself'
-  | 'watchdog'
-  | 'start_failed'
-  | 'build_mismatch'
-  | 'channel_failed';
-
-export interface WorkerExit {
-  readonly reason: WorkerEndReason;
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** From spawn to the end. */
-  readonly livedMs: number;
-}
-
-export interface WorkerHostOptions {
-  readonly workerIndex: number;
-  readonly clock: Clock;
-  /** Shared memory of shared/limits/, by what is counted there. */
-  readonly pages: SharedPages;
+export interface WorkerHostOptions extends Omit<WorkerProcessOptions, 'onSpawnError'> {
   log(level: 'debug' | 'warning' | 'error', text: string): void;
   /** Each report exactly once and in order, also of a flush whose deadline has passed. */
-  onReport(report: StatsReport): void;
-  onUpstreamNotice(notice: UpstreamNotice): void;
-  onTapped(notice: TapNotice): void;
-  onLogEntries(notice: LogNotice): void;
-  /** It asks to be replaced: its data path throws again and again. */
-  onWornOut(exceptions: number): void;
+  reported(report: StatsReport): void;
+  noticed(notice: Notice): void;
 }
 
 export interface SocketToAdopt {
@@ -103,58 +63,43 @@ export class WorkerHost {
   /** Resolves, never rejects, when the process has ended and its last report was delivered. */
   readonly exited: Promise<WorkerExit>;
   readonly #options: WorkerHostOptions;
-  readonly #child: ChildProcess;
+  readonly #process: WorkerProcess;
   readonly #channel: MessageChannel<SupervisorToWorker, WorkerToSupervisor>;
-  readonly #descriptorFd: number;
   readonly #calls: PendingCalls<Reply>;
   readonly #watchdog: WorkerWatchdog;
-  readonly #channelClosed: Promise<void>;
-  readonly #greeted: Deferred;
-  readonly #ready: Deferred;
-  readonly #spawnedMs: number;
+  readonly #channelClosed = new Deferred();
+  readonly #handshake: StartHandshake;
   #applying: Promise<unknown> = Promise.resolve();
-  #endReason: WorkerEndReason = 'ended_by_itself';
-  #stopTimer: Timer | undefined;
-  #hasEnded = false;
 
   constructor(options: WorkerHostOptions) {
     this.workerIndex = options.workerIndex;
     this.#options = options;
-    this.#spawnedMs = options.clock.monotonicMs();
     this.#calls = new PendingCalls(options.clock);
-    this.#greeted = new Deferred();
-    this.#ready = new Deferred();
-    const [ours, theirs] = openSeqpacketPair();
-    this.#descriptorFd = ours;
-    this.#child = spawnWorker(options.workerIndex, theirs, options.pages);
-    closeDescriptor(theirs);
-    this.pid = this.#child.pid ?? 0;
-    const hasClosed = new Deferred();
-    this.#channelClosed = hasClosed.promise;
-    this.#channel = new MessageChannel(messageSocketOf(this.#child), {
+    this.#process = new WorkerProcess({
+      ...options,
+      onSpawnError: (text) => options.log('error', `cannot start ${this.#name()}: ${text}`),
+    });
+    this.pid = this.#process.pid;
+    this.#channel = new MessageChannel(this.#process.messageSocket, {
       message: (message) => this.#receive(message),
-      closed: (error) => {
-        hasClosed.resolve();
-        this.#onChannelClosed(error);
-      },
+      closed: (error) => this.#onChannelClosed(error),
     });
     this.#watchdog = new WorkerWatchdog({
       clock: options.clock,
       ping: (id) => {
         if (!this.#channel.isCongested) this.#post({ kind: 'ping', id });
       },
-      expire: (limitMs) => {
-        options.log('error', `${this.#name()} has not answered for ${limitMs} ms; it is killed`);
-        this.kill('watchdog');
-      },
+      expire: (limitMs) =>
+        this.#fail('watchdog', `has not answered for ${limitMs} ms; it is killed`),
+    });
+    this.#handshake = new StartHandshake({
+      clock: options.clock,
+      post: (message) => this.#post(message),
+      tookTooLong: () => this.#fail('start_failed', 'did not start in time; it is killed'),
+      mismatched: (text) => this.#fail('build_mismatch', text),
     });
     this.exited = this.#awaitExit();
-    this.#post({
-      kind: 'hello',
-      protocolVersion: PROTOCOL_VERSION,
-      buildId: buildId(),
-      pid: process.pid,
-    });
+    this.#handshake.greet();
   }
 
   /**
@@ -162,18 +107,8 @@ export class WorkerHost {
    * when it ends before, and ends it when it takes too long. `killTimeoutMs` 0: no watchdog.
    */
   async start(heritage: WorkerHeritage, killTimeoutMs: number): Promise<void> {
-    const limit = this.#options.clock.after(2 * START_LIMIT_MS, () => {
-      this.#options.log('error', `${this.#name()} did not start in time; it is killed`);
-      this.kill('start_failed');
-    });
-    try {
-      await this.#greeted.promise;
-      this.#post({ kind: 'start', heritage });
-      await this.#ready.promise;
-      this.#watchdog.start(killTimeoutMs);
-    } finally {
-      limit.cancel();
-    }
+    await this.#handshake.start(heritage);
+    this.#watchdog.start(killTimeoutMs);
   }
 
   /**
@@ -202,7 +137,10 @@ export class WorkerHost {
     listener: string,
     sockets: readonly SocketToAdopt[],
   ): Promise<string | undefined> {
-    this.#sendDescriptors(sockets.map(({ fd }) => fd));
+    if (!this.#process.sendDescriptors(sockets.map(({ fd }) => fd))) {
+      this.kill('channel_failed');
+      throw new CallError('process_exited', `${this.#name()} takes no descriptors`);
+    }
     const announced = sockets.map(({ address, backlog }) => ({ address, backlog }));
     const reply = await this.#call(
       (id) => ({ kind: 'adopt_sockets', id, listener, sockets: announced }),
@@ -232,7 +170,7 @@ export class WorkerHost {
     return reply.kind === 'profiled' ? reply.error : unexpected(reply);
   }
 
-  /** Asks for the deltas and resolves when they were delivered to `onReport`. */
+  /** Asks for the deltas and resolves when they were delivered to `reported`. */
   async flushStats(limitMs: number): Promise<void> {
     await this.#call((id) => ({ kind: 'flush_stats', id }), limitMs);
   }
@@ -244,15 +182,14 @@ export class WorkerHost {
 
   /** Ends the worker: asked first, killed when it takes longer than `limitMs`. */
   stop(limitMs: number = STOP_LIMIT_MS, reason: WorkerEndReason = 'asked'): Promise<WorkerExit> {
-    if (this.#endReason === 'ended_by_itself') this.#endReason = reason;
+    this.#process.endsBecause(reason);
     this.#post({ kind: 'shutdown' });
-    this.#killAfter(limitMs);
+    this.#process.killAfter(limitMs);
     return this.exited;
   }
 
   kill(reason: WorkerEndReason): void {
-    if (this.#endReason === 'ended_by_itself') this.#endReason = reason;
-    if (!this.#hasEnded) this.#child.kill('SIGKILL');
+    this.#process.kill(reason);
   }
 
   async #applyNow(updates: readonly ResourceUpdate[]): Promise<string | undefined> {
@@ -266,15 +203,6 @@ export class WorkerHost {
     }
     const reply = await this.#call((id) => ({ kind: 'apply', id, updates: rest }), APPLY_LIMIT_MS);
     return reply.kind === 'applied' ? reply.error : unexpected(reply);
-  }
-
-  #sendDescriptors(descriptors: readonly number[]): void {
-    for (let at = 0; at < descriptors.length; at += DESCRIPTORS_PER_MESSAGE_MAX) {
-      const some = descriptors.slice(at, at + DESCRIPTORS_PER_MESSAGE_MAX);
-      if (sendDescriptorMessage(this.#descriptorFd, Buffer.from([some.length]), some)) continue;
-      this.kill('channel_failed');
-      throw new CallError('process_exited', `${this.#name()} takes no descriptors`);
-    }
   }
 
   async #call(make: (id: number) => SupervisorToWorker, limitMs: number): Promise<Reply> {
@@ -291,19 +219,18 @@ export class WorkerHost {
     try {
       this.#channel.post(message);
     } catch (error) {
-      this.#options.log('error', `${this.#name()} is killed: ${String(error)}`);
-      this.kill('channel_failed');
+      this.#fail('channel_failed', `is killed: ${String(error)}`);
     }
   }
 
   #receive(message: WorkerToSupervisor): void {
     this.#watchdog.heard();
-    if (isNotice(message)) return this.#receiveNotice(message);
+    if (isNotice(message)) return this.#options.noticed(message);
     switch (message.kind) {
       case 'hello':
-        return this.#receiveHello(message);
+        return this.#handshake.heardHello(message);
       case 'ready':
-        return this.#ready.resolve();
+        return this.#handshake.heardReady();
       case 'pong':
         return;
       case 'not_recognised':
@@ -314,17 +241,10 @@ export class WorkerHost {
     }
   }
 
-  #receiveNotice(notice: Notice): void {
-    if (notice.kind === 'log_entries') this.#options.onLogEntries(notice);
-    else if (notice.kind === 'tapped' || notice.kind === 'tap_lost') this.#options.onTapped(notice);
-    else if (notice.kind === 'worn_out') this.#options.onWornOut(notice.exceptions);
-    else this.#options.onUpstreamNotice(notice);
-  }
-
   #receiveReply(reply: Reply): void {
     switch (reply.kind) {
       case 'stats':
-        this.#options.onReport(reply.report);
+        this.#options.reported(reply.report);
         return void this.#calls.settle(reply.id, reply);
       case 'applied':
         if (reply.id === 0) this.#options.log('error', `${this.#name()}: ${reply.error}`);
@@ -339,53 +259,31 @@ export class WorkerHost {
     }
   }
 
-  #receiveHello(hello: Hello): void {
-    if (hello.protocolVersion === PROTOCOL_VERSION && hello.buildId === buildId()) {
-      this.#greeted.resolve();
-      return;
-    }
-    this.#options.log(
-      'error',
-      `${this.#name()} is another build (${hello.buildId}) than this process (${buildId()}): ` +
-        'the files on disk were changed under a running server; a hot restart is needed',
-    );
-    this.kill('build_mismatch');
-  }
-
   #onChannelClosed(error: Error | undefined): void {
-    if (error !== undefined && !this.#hasEnded) {
+    this.#channelClosed.resolve();
+    if (error !== undefined && !this.#process.hasEnded) {
       this.#options.log('warning', `the channel of ${this.#name()} failed: ${error.message}`);
       this.kill('channel_failed');
     }
     const reason = `${this.#name()} has ended`;
     this.#calls.rejectAll(reason);
-    this.#greeted.reject(reason);
-    this.#ready.reject(reason);
+    this.#handshake.fail(reason);
     // It ends itself when its channel is lost; this is for one that cannot.
-    this.#killAfter(STOP_LIMIT_MS);
+    this.#process.killAfter(STOP_LIMIT_MS);
   }
 
   async #awaitExit(): Promise<WorkerExit> {
-    const { code, signal } = await exitOf(this.#child, (text) =>
-      this.#options.log('error', `cannot start ${this.#name()}: ${text}`),
-    );
-    this.#hasEnded = true;
+    await this.#process.ended;
     this.#watchdog.stop();
-    this.#stopTimer?.cancel();
     const limit = this.#options.clock.after(LAST_WORDS_LIMIT_MS, () => this.#channel.close());
-    await this.#channelClosed;
+    await this.#channelClosed.promise;
     limit.cancel();
-    this.#stopTimer?.cancel();
-    closeDescriptor(this.#descriptorFd);
-    const livedMs = this.#options.clock.monotonicMs() - this.#spawnedMs;
-    return { reason: this.#endReason, code, signal, livedMs };
+    return this.#process.close();
   }
 
-  #killAfter(limitMs: number): void {
-    if (this.#hasEnded || this.#stopTimer !== undefined) return;
-    this.#stopTimer = this.#options.clock.after(limitMs, () => {
-      if (!this.#hasEnded) this.#child.kill('SIGKILL');
-    });
+  #fail(reason: WorkerEndReason, text: string): void {
+    this.#options.log('error', `${this.#name()} ${text}`);
+    this.kill(reason);
   }
 
   #name(): string {

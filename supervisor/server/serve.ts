@@ -38,7 +38,7 @@ export async function serve(input: ServeInput): Promise<0 | 1> {
   const run: Run = {
     ending,
     clock,
-    pool: makePool(input, () => run.server),
+    pool: new WorkerPool({ concurrency: input.options.concurrency, clock, log: log.log }),
     server: undefined,
     session: undefined,
   };
@@ -109,20 +109,6 @@ async function startServer(run: Run, input: ServeInput): Promise<void> {
   const { clock, ending, pool, session } = run;
   run.server = new LoadedServer({ ...input, clock, ending, pool, session });
   await run.server.start();
-}
-
-function makePool(input: ServeInput, server: () => Server | undefined): WorkerPool {
-  return new WorkerPool({
-    concurrency: input.options.concurrency,
-    clock: systemClock,
-    log: log.log,
-    onSpawned: (index) => server()?.workerSpawned(index),
-    onReport: (index, report) => server()?.workerReported(index, report),
-    onUpstreamNotice: (notice) => server()?.workerNoticed(notice),
-    onTapped: (notice) => server()?.workerTapped(notice),
-    onLogEntries: (notice) => server()?.workerLogged(notice),
-    onGone: (index, exit) => server()?.workerGone(index, exit),
-  });
 }
 
 function killRun(run: Run): void {

@@ -12,7 +12,6 @@ import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
 import { closeUnaskedInspector } from '../../shared/process/signals.ts';
-import type { StatsReport } from '../../shared/stats/report.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { AdminContext } from '../admin/admin-context.ts';
 import type { AdminHandle } from '../admin/start-admin.ts';
@@ -28,10 +27,9 @@ import { loadConfiguration } from '../start/load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { reportPhases, type PhaseReports } from '../life-cycle/phase-reports.ts';
 import { serverStateOf } from '../life-cycle/server-state.ts';
-import type { WorkerExit } from '../processes/worker-host.ts';
-import type { LogNotice, TapNotice, UpstreamNotice } from '../../shared/messages/worker-notices.ts';
 import type { WorkerPool } from '../processes/worker-pool.ts';
 import { makeWorkerProvision } from './worker-provision.ts';
+import { workerSubscriptions } from './worker-subscriptions.ts';
 
 /** From the request to end until workers are killed. */
 const STOP_LIMIT_MS = 2_000;
@@ -99,6 +97,7 @@ export class Server {
     const logSettings = configureServerLog(options, configuration.bootstrap);
     const parts = await makeServerParts({ ...this.#input, configuration });
     this.#parts = parts;
+    pool.deliverTo(workerSubscriptions(parts));
     this.#continue();
     this.#followPhases(parts);
     processLog.registry.onChange((levels) => {
@@ -214,34 +213,6 @@ export class Server {
     this.#epochs?.close();
     this.#input.session?.close();
     this.#reports.stop();
-  }
-
-  workerSpawned(index: number): void {
-    this.#parts?.stats.workerSpawned(index);
-    this.#parts?.serverStats.workerReplaced();
-  }
-
-  workerReported(index: number, report: StatsReport): void {
-    this.#parts?.stats.workerReported(index, report);
-  }
-
-  workerNoticed(notice: UpstreamNotice): void {
-    if (notice.kind === 'routes_wanted') this.#parts?.dynamic.routesWanted(notice);
-    else this.#parts?.upstreams.heard(notice);
-  }
-
-  workerTapped(notice: TapNotice): void {
-    this.#parts?.taps.heard(notice);
-  }
-
-  workerLogged(notice: LogNotice): void {
-    this.#parts?.logServices.heard(notice);
-  }
-
-  workerGone(index: number, exit: WorkerExit): void {
-    this.#parts?.stats.workerGone(index);
-    this.#parts?.upstreams.workerGone(index);
-    this.#parts?.serverStats.workerGone(exit);
   }
 
   /** A sink that takes nothing must not hold up the end. */

@@ -8,7 +8,7 @@ import { startUpdates } from '../store/start-updates.ts';
 import type { ServerParts } from './server-parts.ts';
 import { LazyBatches } from '../store/lazy-batches.ts';
 import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
-import type { WorkerProvision } from '../processes/worker-pool.ts';
+import type { WorkerProvision } from '../processes/worker-slot.ts';
 
 export interface ProvisionInput {
   readonly logSettings: LogSettings;

@@ -1,0 +1,212 @@
+/**
+ * The lives of all workers: one slot each, in which one process after the other is made, set up and
+ * replaced with back-off until all are stopped. What workers are commanded meanwhile is
+ * worker-pool.ts's.
+ */
+import { errorText } from '../../shared/text/error-text.ts';
+import type { Clock } from '../../shared/process/clock.ts';
+import type { Notice } from '../../shared/messages/worker-notices.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import { FirstStart, WorkerStartError } from './first-start.ts';
+import { adoptSockets, lendSockets } from './slot-sockets.ts';
+import { StoppableWaits } from './stoppable-waits.ts';
+import type { WorkerEvents } from './worker-events.ts';
+import { WorkerHost } from './worker-host.ts';
+import type { SharedPages } from './worker-process.ts';
+import { Retirement } from './worker-retirement.ts';
+import { makeSlot, type WorkerProvision, type WorkerSlot } from './worker-slot.ts';
+
+const BACK_OFF_FIRST_MS = 200;
+const BACK_OFF_MAX_MS = 10_000;
+/** A worker that lived this long is replaced at once. */
+const STABLE_LIFE_MS = 10_000;
+
+export interface WorkerLivesOptions {
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly pages: SharedPages;
+  readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => void;
+  /** Updates that some workers have and that the provision may not have yet. */
+  readonly underWay: Iterable<readonly ResourceUpdate[]>;
+}
+
+export class WorkerLives {
+  readonly slots: WorkerSlot[] = [];
+  readonly #options: WorkerLivesOptions;
+  readonly #first: FirstStart;
+  readonly #waits: StoppableWaits;
+  readonly #retirement: Retirement;
+  #events: WorkerEvents | undefined;
+  #provision: WorkerProvision | undefined;
+  #begin: ((provision: WorkerProvision) => void) | undefined;
+  readonly #begun: Promise<WorkerProvision>;
+
+  constructor(options: WorkerLivesOptions) {
+    this.#options = options;
+    this.#first = new FirstStart(options.concurrency);
+    this.#waits = new StoppableWaits(options.clock);
+    this.#retirement = new Retirement({
+      ...options,
+      waits: this.#waits,
+      lendSockets: (slot) => this.#lendSockets(slot),
+    });
+    this.#begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+  }
+
+  deliverTo(events: WorkerEvents): void {
+    this.#events = events;
+  }
+
+  /** Makes the processes, which load themselves. */
+  spawn(): void {
+    for (let index = 0; index < this.#options.concurrency; index += 1) {
+      const slot = makeSlot(index, this.#spawnHost(index));
+      this.slots.push(slot);
+      void this.#keepAlive(slot);
+    }
+  }
+
+  /** Sets every worker up; see the pool's method of this name. */
+  async start(provision: WorkerProvision): Promise<void> {
+    this.#provision = provision;
+    this.#begin?.(provision);
+    await this.#first.done;
+  }
+
+  /** Those that get updates. */
+  provisioned(): readonly WorkerSlot[] {
+    return this.slots.filter(({ isProvisioned }) => isProvisioned);
+  }
+
+  /** Hands out the sockets of listeners that are new in the provision. */
+  async adopt(slot: WorkerSlot): Promise<string | undefined> {
+    return await adoptSockets(slot, this.#provision?.listeners() ?? []);
+  }
+
+  async stop(limitMs: number): Promise<void> {
+    this.#beginStop();
+    await Promise.all(
+      this.slots.map(async (slot) => {
+        slot.state = 'stopping';
+        await slot.host.stop(limitMs);
+      }),
+    );
+  }
+
+  kill(): void {
+    this.#beginStop();
+    for (const { host } of this.slots) host.kill('asked');
+  }
+
+  #beginStop(): void {
+    this.#first.fail(new WorkerStartError('the server was told to end'));
+    this.#waits.stop();
+  }
+
+  #spawnHost(index: number): WorkerHost {
+    const { clock, pages, log } = this.#options;
+    this.#events?.spawned(index);
+    return new WorkerHost({
+      workerIndex: index,
+      clock,
+      pages,
+      log,
+      reported: (report) => this.#events?.reported(index, report),
+      noticed: (notice) => this.#noticed(index, notice),
+    });
+  }
+
+  #noticed(index: number, notice: Notice): void {
+    if (notice.kind !== 'worn_out') return this.#events?.noticed(notice);
+    const slot = this.slots[index];
+    if (slot !== undefined) this.#retirement.add(slot, notice.exceptions);
+  }
+
+  /** The life of a slot: one process after the other until all are stopped. */
+  async #keepAlive(slot: WorkerSlot): Promise<void> {
+    for (;;) {
+      await this.#setUp(slot);
+      const exit = await slot.host.exited;
+      slot.isProvisioned = false;
+      this.#setChecking(slot, false);
+      slot.adopted.clear();
+      this.#events?.gone(slot.index, exit);
+      if (this.#waits.isStopped) return;
+      slot.state = 'restarting';
+      slot.failuresInARow = exit.livedMs >= STABLE_LIFE_MS ? 1 : slot.failuresInARow + 1;
+      this.#first.countFailure(slot.index, slot.failuresInARow);
+      const delayMs = backOffMs(slot.failuresInARow);
+      const how = exit.signal ?? `exit code ${exit.code}`;
+      this.#options.log(
+        'error',
+        `worker ${slot.index} (pid ${slot.host.pid}) ended unasked (${exit.reason}, ${how}) ` +
+          `after ${Math.round(exit.livedMs)} ms; it is replaced in ${delayMs} ms`,
+      );
+      if (slot.failuresInARow > 1) await this.#lendSockets(slot);
+      await this.#waits.wait(delayMs);
+      if (this.#waits.isStopped) return;
+      slot.restarts += 1;
+      slot.state = 'starting';
+      slot.host = this.#spawnHost(slot.index);
+    }
+  }
+
+  async #setUp(slot: WorkerSlot): Promise<void> {
+    const { host } = slot;
+    try {
+      const provision = await Promise.race([this.#begun, host.exited.then(() => undefined)]);
+      if (provision === undefined || this.#waits.isStopped) return;
+      await host.start(provision.heritageOf(slot.index), provision.killTimeoutMs);
+      // From here on updates follow the snapshot on the same channel.
+      slot.isProvisioned = true;
+      const applied = host.apply(provision.resources());
+      for (const updates of this.#options.underWay) void host.apply(updates).catch(() => undefined);
+      const refusal = await applied;
+      if (refusal !== undefined) throw new WorkerStartError(refusal);
+      await this.#first.applied(slot.index);
+      this.#setChecking(slot, true);
+      await Promise.race([provision.mayListen, host.exited]);
+      for (const sockets of provision.listeners()) sockets.listen();
+      const failure = await this.adopt(slot);
+      if (failure !== undefined) throw new WorkerStartError(failure);
+      for (const notice of provision.notices()) host.notify(notice);
+      slot.state = 'running';
+      this.#first.running(slot.index);
+      if (slot.restarts > 0) {
+        this.#options.log('info', `worker ${slot.index} (pid ${host.pid}) serves again`);
+      }
+    } catch (error) {
+      if (this.#waits.isStopped) return;
+      const text = errorText(error);
+      this.#options.log('error', `cannot set up worker ${slot.index}: ${text}`);
+      if (error instanceof WorkerStartError) this.#first.fail(error);
+      host.kill('start_failed');
+    }
+  }
+
+  /** Tells all who shares the active checks; once for all changes of a turn of the loop. */
+  #setChecking(slot: WorkerSlot, canCheck: boolean): void {
+    if (slot.canCheck === canCheck) return;
+    slot.canCheck = canCheck;
+    setImmediate(() => {
+      if (this.#waits.isStopped) return;
+      const workers = this.slots.filter((each) => each.canCheck).map(({ index }) => index);
+      for (const { host } of this.provisioned()) {
+        host.notify({ kind: 'set_checking_workers', workers });
+      }
+    });
+  }
+
+  #lendSockets(slot: WorkerSlot): Promise<boolean> {
+    const listeners = this.#provision?.listeners() ?? [];
+    return lendSockets(slot, this.slots, listeners, (text) => this.#options.log('info', text));
+  }
+}
+
+/** 0, then 200 ms and twice as long each time, up to 10 s. */
+function backOffMs(failuresInARow: number): number {
+  if (failuresInARow <= 1) return 0;
+  return Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** (failuresInARow - 2));
+}
