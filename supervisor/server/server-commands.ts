@@ -3,7 +3,6 @@
  * command says at once whether it was taken; its effects follow.
  */
 import type { EventLogs } from '../health/event-log.ts';
-import type { ListenerResource } from '../../shared/resources/listener.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { AdminCommands, CommandResult } from '../admin/admin-context.ts';
 import type { DrainRequest, DrainResult, DrainStatus } from '../drain/drain-view.ts';
@@ -35,11 +34,6 @@ export class ServerCommands implements AdminCommands {
   /** Whether the server says that it drains although it is live. */
   get isUnready(): boolean {
     return this.#isHealthCheckFailed || this.#options.drains.isShown;
-  }
-
-  /** Whether listeners of this direction were told to drain. */
-  isStopped(direction: ListenerResource['direction']): boolean {
-    return this.#options.drains.isStopped(direction);
   }
 
   /** One subscriber, called after each change of `isUnready`. */

@@ -107,7 +107,7 @@ export class Server {
     const epochs = this.#joinEpochs(parts);
     await epochs?.takeOver();
     this.#continue();
-    parts.upstreams.start();
+    parts.upstreams.start(parts.dynamic);
     if (parts.listeners.size === 0) {
       parts.listeners.bindAll(configuration.resolved.listeners, options.concurrency);
     }

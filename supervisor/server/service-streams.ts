@@ -33,33 +33,28 @@ interface StreamingServer {
   readonly clock: Clock;
 }
 
-/** Made after the statistics. */
-export interface LaterParts {
+/** The clusters that services are, and where what is asked of them is counted. */
+export interface ServiceClusters {
   readonly upstreams: UpstreamClusters;
-  readonly store: StatStore;
+  readonly statStore: StatStore;
 }
 
 export function makeServiceStreams(
   server: StreamingServer,
-  parts: () => LaterParts,
+  { upstreams, statStore }: ServiceClusters,
 ): ServiceStreams {
   const connections = new GrpcConnections();
-  let requests: OwnRequests | undefined;
-  const ownRequests = (): OwnRequests => {
-    const { upstreams, store } = parts();
-    const { store: resources } = server.configuration;
-    return (requests ??= new OwnRequests(
-      (name) => upstreams.get(name),
-      store,
-      secretsOf(resources),
-      server.clock,
-    ));
-  };
+  const requests = new OwnRequests(
+    (name) => upstreams.get(name),
+    statStore,
+    secretsOf(server.configuration.store),
+    server.clock,
+  );
   return {
     openGrpc: async (target, method, handlers) => {
       const { openGrpcStream } = await import('../services/grpc-client.ts');
       return openGrpcStream(connections, { target, method }, handlers, (cluster) =>
-        ownRequests().pick(cluster, 'h2'),
+        requests.pick(cluster, 'h2'),
       );
     },
     identifier: (type, others) => encodedIdentifier(server, type, others),

@@ -2,7 +2,7 @@
  * What the statistics see of the server: its clusters, and for sinks streams to services and who it
  * is.
  */
-import type { LaterParts, ServiceStreams } from './service-streams.ts';
+import type { ServiceClusters, ServiceStreams } from './service-streams.ts';
 import { endpointStatValues } from '../upstreams/hosts/endpoint-stat-values.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
 import type { SinkCluster, StatsEngineOptions } from '../stats-output/stats-engine.ts';
@@ -11,11 +11,11 @@ const METRICS_MESSAGE = 'envoy.service.metrics.v3.StreamMetricsMessage';
 
 export function sinkDependencies(
   { openGrpc, identifier }: ServiceStreams,
-  parts: () => LaterParts,
+  { upstreams, statStore }: ServiceClusters,
 ): Pick<StatsEngineOptions, 'clusters' | 'endpoints' | 'services'> {
   return {
-    clusters: () => [...parts().upstreams.all()].map(sinkCluster),
-    endpoints: () => endpointStatValues(parts().upstreams.all(), parts().store),
+    clusters: () => [...upstreams.all()].map(sinkCluster),
+    endpoints: () => endpointStatValues(upstreams.all(), statStore),
     services: { openGrpc, identifier: () => identifier(METRICS_MESSAGE) },
   };
 }

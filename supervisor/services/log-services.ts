@@ -14,7 +14,7 @@ import type { GrpcStream, GrpcStreamHandlers } from './grpc-client.ts';
 const LOGS_METHOD = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
 
 export interface LogServicesOptions {
-  readonly stats: () => StatStore;
+  readonly stats: StatStore;
   /** Rejects when there is no host. */
   open(target: GrpcTarget, method: string, handlers: GrpcStreamHandlers): Promise<GrpcStream>;
   /** The start of each stream's first message: the encoded field `identifier`. */
@@ -110,7 +110,7 @@ export class LogServices {
 
   /** The statistics are there once there is a log service. */
   #count(name: keyof typeof GRPC_ACCESS_LOG.index, amount: number): void {
-    const stats = this.#options.stats();
+    const { stats } = this.#options;
     this.#base ??= stats.defineBlock(GRPC_ACCESS_LOG, 'access_logs.grpc_access_log.');
     stats.add(this.#base + GRPC_ACCESS_LOG.index[name], amount);
   }

@@ -15,13 +15,13 @@ import type { AdminResponse } from '../http-pages/admin-response.ts';
 import { EpochExport, ParentShare, type EpochStats } from '../stats/epoch-exchange.ts';
 import { EndpointStats, type EndpointStatValues } from '../stats/endpoint-stats.ts';
 import { FlushCycle } from './flush-cycle.ts';
-import { acceptedNames, bucketBounds } from '../stats/name-matcher.ts';
+import { bucketBounds } from '../stats/name-matcher.ts';
 import { OrderedView } from '../stats/ordered-view.ts';
 import { DashboardSink, type DashboardCluster } from './sinks/dashboard-sink.ts';
 import { makeSinks, type SinkParts } from './sinks/make-sinks.ts';
 import { SinkWriter } from './sinks/sink-writer.ts';
 import type { SocketAddress } from '../stats/sink-config.ts';
-import { StatStore } from '../stats/stat-store.ts';
+import type { StatStore } from '../stats/stat-store.ts';
 import type { StatsConfig } from '../stats/stats-config.ts';
 import { StatsPages } from './stats-pages.ts';
 import { TagExtractor } from '../stats/tags/tag-extractor.ts';
@@ -46,6 +46,7 @@ export interface SinkCluster extends DashboardCluster {
 }
 
 export interface StatsEngineOptions {
+  readonly store: StatStore;
   readonly config: StatsConfig;
   readonly clock: Clock;
   /** Asks every worker for its deltas; resolves with the workers that did not answer in time. */
@@ -98,7 +99,7 @@ export class StatsEngine {
 
   constructor(options: StatsEngineOptions) {
     const { config } = options;
-    this.store = new StatStore(acceptedNames(config.matcher));
+    this.store = options.store;
     const extractor = new TagExtractor(config.tagRules);
     this.turns = new LoopTurns(options.clock);
     const view = new OrderedView(this.store, this.turns);

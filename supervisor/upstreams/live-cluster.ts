@@ -4,7 +4,6 @@
  */
 import type {
   ClusterHostsResource,
-  DropOverload,
   HostResource,
 } from '../../shared/resources/clusters/cluster.ts';
 import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
@@ -15,15 +14,13 @@ import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ClusterNotice, SentWeight } from '../../shared/messages/worker-notices.ts';
 import { CheckLog } from '../health/check-log.ts';
 import type { EventLogs } from '../health/event-log.ts';
-import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts';
-import { OutlierLog } from '../health/outlier-log.ts';
-import { withRuntime } from '../health/outlier-runtime.ts';
+import type { OutlierDetector, OutlierFlag } from '../health/outlier-detector.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { BreakerGauges } from './breakers/breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breakers/breaker-slots.ts';
 import type { ResourceUse } from '../store/resource-use.ts';
-import { DropPolicy } from './hosts/drop-policy.ts';
+import { Assignment } from './hosts/assignment.ts';
 import { ClusterReadiness } from './cluster-readiness.ts';
 import { HostChecks } from './hosts/host-checks.ts';
 import { ReportedWeights } from './hosts/reported-weights.ts';
@@ -38,6 +35,7 @@ import type {
 } from './sources/host-source.ts';
 import { MembershipStats } from './hosts/membership-stats.ts';
 import type { MergeWindow } from './merge-window.ts';
+import { watchOutliers } from './watch-outliers.ts';
 
 export interface LiveClusterOptions {
   readonly resolved: ResolvedCluster;
@@ -83,22 +81,20 @@ export class LiveCluster implements HostSink {
   readonly #reported: ReportedWeights | undefined;
   #source: HostSource | undefined;
   readonly #list: HostList;
+  /** Some worker had a request for it. */
   #hasTraffic: boolean;
-  #overprovisioningFactor: number | undefined;
-  readonly #drop: DropPolicy;
-  /** Since the last set of hosts. */
-  #hasOtherFactor = false;
+  readonly #assignment: Assignment;
 
   constructor(options: LiveClusterOptions) {
     const { resolved, writer } = options;
     this.resolved = resolved;
-    this.#drop = new DropPolicy(resolved.hosts.dropOverload, () => options.runtime());
+    this.#assignment = new Assignment(resolved.hosts, () => options.runtime());
     this.version = resolved.resource.healthChecks === undefined ? undefined : options.version;
     this.#hasTraffic = options.hasTraffic;
     this.#options = options;
     this.#stats = new MembershipStats(resolved.resource, writer);
-    this.#breakerSlots = options.breakers.takePair();
     const { breakers } = options;
+    this.#breakerSlots = breakers.takePair();
     this.breakers = new BreakerGauges({
       ...options,
       resource: resolved.resource,
@@ -107,7 +103,10 @@ export class LiveCluster implements HostSink {
     });
     this.#checks = new HostChecks(resolved, writer);
     this.#checkLog = new CheckLog(options);
-    this.outlier = this.#makeDetector();
+    this.outlier = watchOutliers(options, {
+      hostOf: (id) => this.host(id),
+      flagged: (id, flag, isSet) => this.#setFlag(id, flag, isSet),
+    });
     const { loadReports } = resolved.resource.lbPolicy;
     this.#reported = loadReports && new ReportedWeights(loadReports, options.clock);
     this.#list = new HostList({
@@ -138,7 +137,7 @@ export class LiveCluster implements HostSink {
 
   /** As workers get them and as `/clusters` shows them. */
   get hosts(): ClusterHostsResource {
-    return this.#hostsWith(this.#drop.present);
+    return this.#asVersion(this.#assignment.present(this.#list.hosts));
   }
 
   /** Those of `hosts`, without what is said of the set. */
@@ -148,7 +147,7 @@ export class LiveCluster implements HostSink {
 
   /** As an assignment: with the share of dropped requests that was said last, in force or not. */
   get assignment(): ClusterHostsResource {
-    return this.#hostsWith(this.#drop.planned);
+    return this.#asVersion(this.#assignment.planned(this.#list.hosts));
   }
 
   /** As of the last change. */
@@ -162,9 +161,9 @@ export class LiveCluster implements HostSink {
   }
 
   setHosts(hosts: readonly HostResource[], isChange = false): boolean {
-    const isOther = this.#list.set(hosts, { isChange, hasOtherPolicy: this.#hasOtherFactor });
-    this.#hasOtherFactor = false;
-    this.#drop.hostsSet(isOther);
+    const hasOtherPolicy = this.#assignment.takeOtherFactor();
+    const isOther = this.#list.set(hosts, { isChange, hasOtherPolicy });
+    this.#assignment.hostsSet(isOther);
     this.#options.changed(this);
     if (isOther && this.#options.isUsed(this)) this.#options.merges.setChanged();
     return isOther;
@@ -220,7 +219,6 @@ export class LiveCluster implements HostSink {
     else this.#source.wanted(host, answered);
   }
 
-  /** Some worker had a request for it. */
   get hasTraffic(): boolean {
     return this.#hasTraffic;
   }
@@ -244,10 +242,8 @@ export class LiveCluster implements HostSink {
     this.#stats.count(counter);
   }
 
-  setPolicy({ overprovisioningFactor: percent, dropOverload }: AssignmentPolicy): void {
-    this.#drop.plan(dropOverload);
-    if (percent !== this.hosts.overprovisioningFactor) this.#hasOtherFactor = true;
-    this.#overprovisioningFactor = percent;
+  setPolicy(policy: AssignmentPolicy): void {
+    this.#assignment.setPolicy(policy);
   }
 
   confirmed(hosts: readonly HostResource[]): void {
@@ -284,35 +280,13 @@ export class LiveCluster implements HostSink {
     this.readiness.close();
   }
 
-  #hostsWith(dropOverload: DropOverload | undefined): ClusterHostsResource {
-    const overprovisioningFactor =
-      this.#overprovisioningFactor ?? this.resolved.hosts.overprovisioningFactor;
-    const { dropOverload: _, ...resolved } = this.resolved.hosts;
+  #asVersion(hosts: ClusterHostsResource): ClusterHostsResource {
     return {
-      ...resolved,
-      hosts: this.#list.hosts,
-      overprovisioningFactor,
-      ...(dropOverload === undefined ? {} : { dropOverload }),
+      ...hosts,
       ...(this.version === undefined ? {} : { version: this.version }),
       ...(this.#breakerSlots === undefined ? {} : { breakerSlots: this.#breakerSlots }),
       ...(this.#hasTraffic ? { hasTraffic: true } : {}),
     };
-  }
-
-  #makeDetector(): OutlierDetector | undefined {
-    const { resolved, eventLogs, outlierLogPath: path } = this.#options;
-    const settings = resolved.outlierDetection;
-    if (settings === undefined) return undefined;
-    const hostOf = (id: string): HostResource | undefined => this.host(id);
-    const log = new OutlierLog({ cluster: this.name, eventLogs, path, hostOf });
-    return new OutlierDetector({
-      ...this.#options,
-      settings: () => withRuntime(settings, this.#options.runtime()),
-      page: this.#options.slots().page,
-      statName: resolved.resource.statName,
-      log: (event) => log.write(event),
-      flagged: (id, flag, isSet) => this.#setFlag(id, flag, isSet),
-    });
   }
 
   #setFlag(id: string, flag: OutlierFlag, isSet: boolean): void {

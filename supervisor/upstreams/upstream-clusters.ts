@@ -3,24 +3,25 @@
  * source of hosts, and tells the workers of every change. The one place that says which hosts there
  * are.
  */
+import assert from 'node:assert/strict';
 import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import type { NamedSecret, ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
+import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ResourceStore } from '../store/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
-import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { ClusterNotice } from '../../shared/messages/worker-notices.ts';
 import type { SharedPages } from '../processes/worker-process.ts';
+import { emptyAssignment } from './hosts/assignment.ts';
 import { BreakerOverview } from './breakers/breaker-overview.ts';
 import { BreakerSlots } from './breakers/breaker-slots.ts';
 import { areShort, checkedUpdates, ClusterUpdates, type ClusterMove } from './cluster-updates.ts';
-import type { ResourceUse } from '../store/resource-use.ts';
 import { FlushPace } from './flush-pace.ts';
-import type { HostAnswered } from './sources/host-source.ts';
-import { SourceMaker, type SourceMakerOptions } from './sources/source-maker.ts';
-import { LiveCluster } from './live-cluster.ts';
-import { type MergeCounter, MergeWindow } from './merge-window.ts';
+import type { SourceMakerOptions } from './sources/source-maker.ts';
+import type { LiveCluster } from './live-cluster.ts';
+import { LiveClusterMaker, type ClusterDependencies } from './live-cluster-maker.ts';
+import type { MergeCounter } from './merge-window.ts';
+import { deliverNotice, type KnownClusters } from './cluster-notices.ts';
 
 export interface UpstreamClustersOptions extends SourceMakerOptions {
   readonly store: ResourceStore;
@@ -37,18 +38,11 @@ export interface UpstreamClustersOptions extends SourceMakerOptions {
   send(updates: readonly ResourceUpdate[]): Promise<unknown>;
   /** The same for a few small ones that nobody waits for. */
   tell(updates: readonly ResourceUpdate[]): void;
-  /** For a cluster whose connections need a secret. */
-  useSecret(secret: NamedSecret): ResourceUse;
   /** How many clusters may be used, and how many wait until they may. */
   counted(active: number, warming: number): void;
   /** Hosts of a cluster that is in use changed. */
   countUpdate(counter: MergeCounter): void;
 }
-
-/** Unless a cluster says otherwise. */
-const MERGE_WINDOW_MS = 1000;
-
-type CheckKind = 'health_event' | 'health_result';
 
 export class UpstreamClusters {
   readonly #options: UpstreamClustersOptions;
@@ -57,30 +51,42 @@ export class UpstreamClusters {
   readonly #warming = new Map<string, LiveCluster>();
   /** Names of clusters that are gone from the configuration while routes still name them. */
   readonly #leaving = new Set<string>();
-  readonly #sources: SourceMaker;
+  /** Since the start. */
+  #maker: LiveClusterMaker | undefined;
+  readonly #known: KnownClusters;
   readonly #updates = new ClusterUpdates({
     active: (name) => this.#clusters.get(name),
     checked: (name) => this.#checked(name),
   });
   readonly #pace: FlushPace;
-  /** Of the version that was made last. */
-  #version = 0;
-  /** Mapped once a cluster watches for outliers. */
-  #slots: OutlierSlots | undefined;
-  #breakerSlots: BreakerSlots | undefined;
-  #overview: BreakerOverview | undefined;
+  readonly #breakers: BreakerSlots;
+  readonly #overview: BreakerOverview;
   #unsubscribe: (() => void) | undefined;
   #hasStarted = false;
 
   constructor(options: UpstreamClustersOptions) {
     this.#options = options;
-    this.#sources = new SourceMaker(options);
     this.#pace = new FlushPace(options.clock, () => void this.tellNow());
+    this.#breakers = new BreakerSlots(options.pages.breakerFd, options.concurrency);
+    this.#overview = new BreakerOverview(this.#breakers, () => options.runtime());
+    this.#known = {
+      active: (name) => this.#clusters.get(name),
+      warming: (name) => this.#warming.get(name),
+      trafficBegan: (cluster) => this.#sendLater(cluster, undefined),
+      answered: (cluster, { host, ticket }, answer) => {
+        this.#updates.answered(cluster, { host, ticket, ...answer });
+        this.#pace.soon();
+      },
+    };
   }
 
   /** Begins to look for the hosts of all clusters. */
-  start(): void {
-    const { store } = this.#options;
+  start(needs: ClusterDependencies): void {
+    const { store, pages } = this.#options;
+    this.#maker = new LiveClusterMaker(
+      { ...this.#options, breakers: this.#breakers, outlierFd: pages.outlierFd },
+      needs,
+    );
     for (const { name } of store.list('cluster')) this.#follow(name);
     this.#hasStarted = true;
     this.#unsubscribe = store.subscribe(({ kind, name }) => {
@@ -125,7 +131,7 @@ export class UpstreamClusters {
 
   /** Empty for a cluster that is not there. */
   assignmentOf(name: string): ClusterHostsResource {
-    return this.#present(name)?.assignment ?? noHosts(name);
+    return this.#present(name)?.assignment ?? emptyAssignment(name);
   }
 
   /**
@@ -145,45 +151,22 @@ export class UpstreamClusters {
   hostsToStartWith(name: string): ClusterHostsResource {
     const live = this.#clusters.get(name);
     if (live !== undefined) this.#updates.workerStarts(live);
-    return this.#present(name)?.hosts ?? noHosts(name);
+    return this.#present(name)?.hosts ?? emptyAssignment(name);
   }
 
   /** A worker's word about a cluster; one that is gone meanwhile needs none. */
   heard(notice: ClusterNotice): void {
-    if (notice.kind === 'health_event') this.#versionOf(notice)?.logCheck(notice);
-    else if (notice.kind === 'health_result') {
-      this.#versionOf(notice)?.setActiveBits(notice.host, notice.bits);
-    } else this.#used(notice);
-  }
-
-  #used(notice: Exclude<ClusterNotice, { readonly kind: CheckKind }>): void {
-    const cluster = this.#clusters.get(notice.cluster);
-    if (notice.kind === 'traffic_began') {
-      if (cluster?.beginTraffic() === true) this.#sendLater(cluster, undefined);
-    } else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);
-    else if (notice.kind === 'host_used') cluster?.hostUsed(notice.host);
-    else if (notice.kind === 'host_wanted') this.#answerWanted(cluster, notice);
-    else if (notice.kind === 'load_reported') cluster?.loadReported(notice.weights);
-    else cluster?.outlierDetected(notice.host, notice.what);
-  }
-
-  /** What a check found holds for the version that was checked. */
-  #versionOf({
-    cluster,
-    version,
-  }: Extract<ClusterNotice, { readonly kind: CheckKind }>): LiveCluster | undefined {
-    const versions = [this.#clusters.get(cluster), this.#warming.get(cluster)];
-    return versions.find((live) => live?.version === version);
+    deliverNotice(notice, this.#known);
   }
 
   /** A worker died. */
   workerGone(worker: number): void {
-    this.#breakers().clearWorker(worker);
+    this.#breakers.clearWorker(worker);
   }
 
   /** Sets gauges that are only computed for readers; the event loop gets its turns meanwhile. */
   async refreshGauges(): Promise<void> {
-    await this.#overview?.refresh();
+    await this.#overview.refresh();
   }
 
   close(): void {
@@ -193,7 +176,7 @@ export class UpstreamClusters {
     this.#warming.clear();
     this.#options.eventLogs.close();
     this.#clusters.clear();
-    this.#sources.close();
+    this.#maker?.close();
     this.#updates.clear();
     this.#pace.close();
   }
@@ -205,6 +188,7 @@ export class UpstreamClusters {
     this.#followWarming(name, warming?.resolved);
     this.#followLeaving(name, active === undefined && draining !== undefined);
     this.#options.counted(this.#clusters.size - this.#leaving.size, this.#warming.size);
+    this.#maker?.warming(this.#warming.size);
   }
 
   /** Nobody asks for the hosts of a cluster that goes; those that it has serve on. */
@@ -265,39 +249,21 @@ export class UpstreamClusters {
 
   #use(cluster: LiveCluster): void {
     this.#clusters.set(cluster.name, cluster);
-    this.#overview ??= new BreakerOverview(this.#breakers(), () => this.#options.runtime());
     this.#overview.add(cluster.breakers);
   }
 
   #forget(cluster: LiveCluster): void {
-    this.#overview?.remove(cluster.breakers);
+    this.#overview.remove(cluster.breakers);
     cluster.close();
     this.#updates.forget(cluster);
     this.#clusters.delete(cluster.name);
   }
 
   #make(resolved: ResolvedCluster): LiveCluster {
+    assert(this.#maker !== undefined, 'clusters are followed from the start on');
     const { name } = resolved.resource;
-    const merges = new MergeWindow({
-      windowMs: resolved.mergeWindowMs ?? MERGE_WINDOW_MS,
-      clock: this.#options.clock,
-      count: (counter) => this.#options.countUpdate(counter),
-    });
-    return new LiveCluster({
-      resolved,
-      version: ++this.#version,
+    return this.#maker.make(resolved, {
       hasTraffic: this.#clusters.get(name)?.hasTraffic ?? false,
-      writer: this.#options.writer,
-      clock: this.#options.clock,
-      random: this.#options.random,
-      slots: () => (this.#slots ??= new OutlierSlots(this.#options.pages.outlierFd)),
-      breakers: this.#breakers(),
-      runtime: () => this.#options.runtime(),
-      eventLogs: this.#options.eventLogs,
-      outlierLogPath: this.#options.outlierLogPath,
-      needs: resolved.secrets.map((secret) => this.#options.useSecret(secret)),
-      makeSource: (sink) => this.#sources.make(resolved, sink),
-      merges,
       isUsed: (cluster) => this.#clusters.get(name) === cluster && cluster.readiness.isReady,
       changed: (cluster, host) => {
         // At the start no worker has anything: each gets the hosts with the clusters.
@@ -306,26 +272,9 @@ export class UpstreamClusters {
     });
   }
 
-  #answerWanted(
-    live: LiveCluster | undefined,
-    { cluster, host, ticket }: Extract<ClusterNotice, { readonly kind: 'host_wanted' }>,
-  ): void {
-    const answered: HostAnswered = (answer) => {
-      this.#updates.answered(cluster, { host, ticket, ...answer });
-      this.#pace.soon();
-    };
-    if (live === undefined) answered({ outcome: 'failed', details: '' });
-    else live.hostWanted(host, answered);
-  }
-
   /** The version in use, before there is one the first that warms. */
   #present(name: string): LiveCluster | undefined {
     return this.#clusters.get(name) ?? this.#warming.get(name);
-  }
-
-  #breakers(): BreakerSlots {
-    const { pages, concurrency } = this.#options;
-    return (this.#breakerSlots ??= new BreakerSlots(pages.breakerFd, concurrency));
   }
 
   /** Changes of one turn of the loop travel together. */
@@ -346,8 +295,4 @@ export class UpstreamClusters {
     if (updates.length > 0) this.#pace.flushed();
     return updates;
   }
-}
-
-function noHosts(cluster: string): ClusterHostsResource {
-  return { cluster, hosts: [], overprovisioningFactor: 140 };
 }

@@ -23,6 +23,10 @@ export interface SourceMakerOptions {
   readonly writer: StatWriter;
   readonly clock: Clock;
   readonly random: () => number;
+}
+
+/** Makes the sources that control planes, files and forward proxies feed. */
+export interface DiscoveredSources {
   /** For a cluster whose hosts a control plane or a file sends. */
   makeEndpointSource(resolved: ResolvedCluster, sink: HostSink): HostSource;
   /** For a forward proxy that makes clusters of its own. */
@@ -31,13 +35,15 @@ export interface SourceMakerOptions {
 
 export class SourceMaker {
   readonly #options: SourceMakerOptions;
+  readonly #discovered: DiscoveredSources;
   /** By settings: clusters that ask the same name servers share a resolver. */
   readonly #resolvers = new Map<string, NameResolver>();
   /** By name: clusters that name the same cache share it. */
   readonly #caches = new Map<string, DnsCache>();
 
-  constructor(options: SourceMakerOptions) {
+  constructor(options: SourceMakerOptions, discovered: DiscoveredSources) {
     this.#options = options;
+    this.#discovered = discovered;
   }
 
   /** Undefined: the cluster has the hosts of its configuration, or none of its own. */
@@ -49,9 +55,13 @@ export class SourceMaker {
       case 'aggregate':
         return undefined;
       case 'sub_clusters':
-        return this.#options.makeSubClusterSource(resolved.resource.name, discovery.settings, sink);
+        return this.#discovered.makeSubClusterSource(
+          resolved.resource.name,
+          discovery.settings,
+          sink,
+        );
       case 'endpoints':
-        return this.#options.makeEndpointSource(resolved, sink);
+        return this.#discovered.makeEndpointSource(resolved, sink);
       case 'forward_proxy':
         return this.#makeForwardProxy(discovery.cache, sink);
       case 'requested':

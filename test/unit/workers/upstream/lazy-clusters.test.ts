@@ -25,9 +25,10 @@ const withHosts = (name: string, changes: Partial<ClusterResource> = {}): Cluste
 const many = (count: number): readonly ClusterWithHosts[] =>
   Array.from({ length: count }, (_, index) => withHosts(`service_${index}`));
 
+const unused = (): never => assert.fail('a static cluster needs none');
+
 /** As the supervisor follows them; `sent` is what workers get beside their first resources. */
 function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamClusters {
-  const unused = (): never => assert.fail('a static cluster needs none');
   return new UpstreamClusters({
     store,
     writer: new StatStore(),
@@ -40,9 +41,6 @@ function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamCluster
     outlierLogPath: undefined,
     send: (updates) => Promise.resolve(sent.push(...updates)),
     tell: (updates) => void sent.push(...updates),
-    makeEndpointSource: unused,
-    makeSubClusterSource: unused,
-    useSecret: unused,
     counted: () => undefined,
     countUpdate: () => undefined,
   });
@@ -97,7 +95,12 @@ describe('clusters that nobody uses yet', () => {
     for (const { cluster: resource } of many(3)) putStatic(store, resource.name);
     const sent: ResourceUpdate[] = [];
     const clusters = followed(store, sent);
-    clusters.start();
+    clusters.start({
+      makeEndpointSource: unused,
+      makeSubClusterSource: unused,
+      secrets: { use: unused },
+      clustersWarming: () => undefined,
+    });
     await setImmediate();
     await setImmediate();
     assert.deepEqual(sent, []);

@@ -1,0 +1,79 @@
+/**
+ * The upper tier of a server's parts: what it tells the world of itself, in statistics and access
+ * logs, on pages and over streams to services, which are clusters.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { getLogger } from '../../shared/logging/process-log.ts';
+import { statsForm } from '../admin/home/stats-form.ts';
+import { ContentionTracer, type WaitTracer } from '../loop/contention.ts';
+import { LogServices } from '../services/log-services.ts';
+import { StatsEngine, type StatsEngineOptions } from '../stats-output/stats-engine.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
+import { workerPids, type BaseParts, type ServerPartsInput } from './base-parts.ts';
+import { makeServiceStreams, type ServiceStreams } from './service-streams.ts';
+import { sinkDependencies } from './sink-dependencies.ts';
+
+const LOGS_MESSAGE = 'envoy.service.accesslog.v3.StreamAccessLogsMessage';
+
+export interface TellingParts {
+  readonly stats: StatsEngine;
+  readonly logServices: LogServices;
+  /** With `--enable-mutex-tracing` only. */
+  readonly contention: ContentionTracer | undefined;
+}
+
+export function makeTellingParts(
+  input: ServerPartsInput,
+  { statStore, serverStats, gauges, runtime }: BaseParts,
+  upstreams: UpstreamClusters,
+): TellingParts {
+  const { clock, configuration, pool } = input;
+  const { contention, waits } = makeContention(input, upstreams);
+  const streams = makeServiceStreams(input, { upstreams, statStore });
+  const stats = new StatsEngine({
+    store: statStore,
+    config: configuration.resolved.stats,
+    clock,
+    ...waits,
+    refresh: async () => {
+      serverStats.refresh(workerPids(pool), gauges.connections());
+      await upstreams.refreshGauges();
+    },
+    htmlForm: statsForm,
+    runtime: () => runtime.snapshot(),
+    ...sinkDependencies(streams, { upstreams, statStore }),
+    log: getLogger('stats').log,
+  });
+  for (const { index } of pool.status()) stats.workerSpawned(index);
+  return { stats, logServices: makeLogServices(streams, statStore), contention };
+}
+
+/** What is counted of waits, and what the statistics wait for. */
+function makeContention(
+  { options, clock, pool }: ServerPartsInput,
+  upstreams: UpstreamClusters,
+): {
+  readonly contention: ContentionTracer | undefined;
+  readonly waits: Pick<StatsEngineOptions, 'collect' | 'traceWait'>;
+} {
+  const collect = async (limitMs: number): Promise<readonly number[]> => {
+    // Who reads that an update was taken may count on its being in force.
+    if (upstreams.tellNow()) await nextTurn();
+    return await pool.flushStats(limitMs);
+  };
+  if (!options.enableMutexTracing) return { contention: undefined, waits: { collect } };
+  const contention = new ContentionTracer(clock);
+  const traceWait: WaitTracer = async (work) => await contention.trace(work);
+  pool.traceWaits(traceWait);
+  return { contention, waits: { collect, traceWait } };
+}
+
+function makeLogServices({ openGrpc, identifier }: ServiceStreams, stats: StatStore): LogServices {
+  return new LogServices({
+    stats,
+    open: openGrpc,
+    identifier: (logName) => identifier(LOGS_MESSAGE, { log_name: logName }),
+    onLost: (reason) => getLogger('main').warning(`a log service is lost: ${reason}`),
+  });
+}

@@ -1,0 +1,77 @@
+/**
+ * The middle tier of a server's parts: its clusters with their hosts, and what control planes and
+ * files bring. Clusters are made first; discovery is attached to them when they start.
+ */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import { OwnRequests } from '../services/control-plane-clusters.ts';
+import { nodeMessage } from '../services/node-message.ts';
+import { secretsOf } from '../tls/loaded-certificates.ts';
+import { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
+import { DynamicConfiguration } from '../xds/dynamic-configuration.ts';
+import { unknownFieldsOf } from '../xds/unknown-fields.ts';
+import type { BaseParts, ServerPartsInput } from './base-parts.ts';
+
+export interface UpstreamParts {
+  readonly upstreams: UpstreamClusters;
+  readonly dynamic: DynamicConfiguration;
+}
+
+export function makeUpstreamParts(input: ServerPartsInput, base: BaseParts): UpstreamParts {
+  const upstreams = makeUpstreams(input, base);
+  return { upstreams, dynamic: makeDynamic(input, base, upstreams) };
+}
+
+function makeUpstreams(
+  { options, configuration, clock, pool }: ServerPartsInput,
+  { statStore, serverStats, runtime, eventLogs }: BaseParts,
+): UpstreamClusters {
+  return new UpstreamClusters({
+    store: configuration.store,
+    writer: statStore,
+    clock,
+    random: Math.random,
+    pages: pool.pages,
+    concurrency: options.concurrency,
+    runtime: () => runtime.snapshot(),
+    eventLogs,
+    outlierLogPath: configuration.resolved.outlierLogPath,
+    send: async (updates) => await pool.apply(updates),
+    tell: (updates) => pool.tell(updates),
+    counted: (active, warming) => serverStats.setClusterCounts(active, warming),
+    countUpdate: (counter) => serverStats.clusterUpdated(counter),
+  });
+}
+
+function makeDynamic(
+  { options, clock, configuration, pool, version }: ServerPartsInput,
+  { statStore, serverStats, listeners, drains, runtime, certificates }: BaseParts,
+  upstreams: UpstreamClusters,
+): DynamicConfiguration {
+  const { bootstrap, resolved, store } = configuration;
+  const configured = (bootstrap.node ?? {}) as JsonObject;
+  return new DynamicConfiguration({
+    clusters: new OwnRequests((name) => upstreams.get(name), statStore, secretsOf(store), clock),
+    runtime,
+    node: nodeMessage({ configured, identity: resolved.node, version }),
+    ...configuration,
+    statStore,
+    serverStats,
+    clock,
+    open: listeners,
+    workers: {
+      concurrency: options.concurrency,
+      // What names clusters comes after them.
+      apply: async (updates) => {
+        void upstreams.flush();
+        return await pool.apply(updates);
+      },
+      adoptListeners: () => pool.adoptListeners(),
+      endListening: (names) => pool.endListening(names),
+    },
+    drainTimeMs: options.drainTimeS * 1000,
+    unknownFields: unknownFieldsOf(options),
+    isStopped: (direction) => drains.isStopped(direction),
+    keptPath: process.env['SLUICE_XDS_KEEP_PATH'] || undefined,
+    secretChanged: (key) => certificates.secretChanged(key),
+  });
+}
