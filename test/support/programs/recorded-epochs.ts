@@ -32,7 +32,7 @@ export interface Recording {
 
 export const RECORDING_PATH = join(
   import.meta.dirname,
-  '../../../test/integration/hot-restart/recorded-envoy.json',
+  '../../../../test/integration/hot-restart/recorded-envoy.json',
 );
 
 export function readRecording(): Recording {
