@@ -1,7 +1,7 @@
 /**
  * All drains of this server's listeners that an operator commands: makes each from its request,
  * keeps one per listener at a time, undoes them, and says how far they are. The drain of a hot
- * restart is epoch-change.ts's.
+ * restart is predecessor.ts's.
  */
 import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';

@@ -12,11 +12,8 @@ import type { UnixSocketAddress } from '../../shared/posix/socket-address.ts';
 import { bindSocket, openSocket, setSocketOption } from '../../shared/posix/sockets.ts';
 import { DatagramReader, type ReceivedDatagram } from './datagram-reader.ts';
 import { cutIntoDatagrams, DatagramJoiners } from './datagram-stream.ts';
-import {
-  decodeHotRestartMessage,
-  encodeHotRestartMessage,
-  type HotRestartMessage,
-} from './hot-restart-message.ts';
+import { decodeHotRestartMessage, encodeHotRestartMessage } from './hot-restart-codec.ts';
+import type { HotRestartMessage } from './hot-restart-message.ts';
 
 /** How long a full queue of the receiver is waited for, in all; it reads within milliseconds. */
 const SEND_LIMIT_MS = 5_000;

@@ -12,18 +12,14 @@ import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
 import { closeUnaskedInspector } from '../../shared/process/signals.ts';
-import type { BoundAddress } from '../../shared/resources/listener.ts';
-import type { AdminContext } from '../admin/admin-context.ts';
-import type { AdminHandle } from '../admin/start-admin.ts';
-import { writeAdminAddressFile } from '../start/admin-address-file.ts';
-import { makeAdminContext } from './make-admin-context.ts';
 import { configureServerLog } from '../start/configure-server-log.ts';
 import type { Ending } from '../life-cycle/ending.ts';
-import { EpochChange } from './epoch-change.ts';
+import { joinEpochs, type Epochs } from './join-epochs.ts';
 import type { HotRestartSession } from '../hot-restart/session.ts';
 import { LifeCycle } from '../life-cycle/life-cycle.ts';
 import { formatProblem } from '../config/config-error.ts';
 import { loadConfiguration } from '../start/load-configuration.ts';
+import { ServerAdmin } from './server-admin.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { reportPhases, type PhaseReports } from '../life-cycle/phase-reports.ts';
 import { serverStateOf } from '../life-cycle/server-state.ts';
@@ -65,9 +61,8 @@ export class Server {
   readonly #input: ServerInput;
   readonly #life = new LifeCycle();
   #parts: ServerParts | undefined;
-  #admin: AdminHandle | undefined;
-  #adminContext: AdminContext | undefined;
-  #epochs: EpochChange | undefined;
+  #admin: ServerAdmin | undefined;
+  #epochs: Epochs | undefined;
   readonly #reports: PhaseReports;
 
   constructor(input: ServerInput) {
@@ -79,7 +74,7 @@ export class Server {
       restartEpoch: input.options.restartEpoch,
       isHealthy: () => input.pool.status().every(({ state }) => state === 'running'),
       sockets: () => this.#parts?.listeners.ownDescriptors() ?? [],
-      isSucceeded: () => this.#epochs?.isSucceeded === true,
+      isSucceeded: () => this.#epochs?.predecessor.isSucceeded === true,
       restarterGone: () => this.#restarterGone(),
     });
   }
@@ -104,28 +99,31 @@ export class Server {
       pool.notify({ kind: 'set_log_levels', levels });
     });
     this.#life.transition('warming');
-    const epochs = this.#joinEpochs(parts);
-    await epochs?.takeOver();
+    const admin = new ServerAdmin({ ...this.#input, parts, life: this.#life });
+    this.#admin = admin;
+    const epochs = this.#joinEpochs(parts, admin);
+    await epochs?.successor.takeOver();
     this.#continue();
     parts.upstreams.start(parts.dynamic);
     if (parts.listeners.size === 0) {
       parts.listeners.bindAll(configuration.resolved.listeners, options.concurrency);
     }
     parts.listenersBound();
-    if (options.mode === 'init_only') return await this.#startAdmin(parts);
+    if (options.mode === 'init_only') return await admin.start();
     const mayListen = this.#initialize(parts);
     const started = pool.start(
-      makeWorkerProvision(parts, options, { logSettings, mayListen, epochs }),
+      makeWorkerProvision(parts, options, { logSettings, mayListen, next: epochs?.predecessor }),
     );
-    const admin = this.#startAdminIfWaiting(parts, mayListen);
-    await Promise.all([started, admin]);
+    const isAdminOpen = admin.startIfWaiting(mayListen);
+    await Promise.all([started, isAdminOpen]);
     this.#continue();
     parts.workersStarted();
     closeUnaskedInspector();
     this.#life.transition('live');
-    if (!(await admin)) await this.#startAdmin(parts);
+    if (!(await isAdminOpen)) await admin.start();
     this.#continue();
-    await epochs?.live();
+    epochs?.predecessor.live();
+    await epochs?.successor.live();
     await processLog.attachPino();
     this.#surviveExceptions(parts);
     log.info('starting main dispatch loop');
@@ -174,12 +172,14 @@ export class Server {
     const isAlone = this.#life.phase === 'live';
     this.#life.transition('terminating');
     log.info('shutting down server instance');
-    await this.#epochs?.beginEnd({ endsParent: isAlone });
+    this.#epochs?.predecessor.stop();
+    // Whoever ends the live epoch on purpose ends the one before it, too.
+    if (isAlone) await this.#epochs?.successor.endParent();
     await this.#endListening();
     this.#parts?.stop();
     await this.#input.pool.stop(STOP_LIMIT_MS);
     log.info('main dispatch loop exited');
-    await this.#epochs?.tellLast();
+    await this.#epochs?.predecessor.tellLast();
     await this.#flushLast();
     this.close();
     this.#life.transition('ended');
@@ -194,7 +194,7 @@ export class Server {
     const listeners = this.#parts?.listeners;
     if (listeners === undefined) return;
     const { names } = listeners;
-    listeners.closeAll(this.#epochs?.passedSockets);
+    listeners.closeAll(this.#epochs?.predecessor.passedSockets);
     const { clock, pool } = this.#input;
     await new Promise<void>((resolve) => {
       const limit = clock.after(END_LISTENING_LIMIT_MS, resolve);
@@ -208,9 +208,9 @@ export class Server {
   /** Gives back what is open here; the caller ends the workers. */
   close(): void {
     this.#parts?.stop();
-    this.#parts?.listeners.closeAll(this.#epochs?.passedSockets);
+    this.#parts?.listeners.closeAll(this.#epochs?.predecessor.passedSockets);
     this.#admin?.close();
-    this.#epochs?.close();
+    this.#epochs?.predecessor.stop();
     this.#input.session?.close();
     this.#reports.stop();
   }
@@ -272,72 +272,17 @@ export class Server {
     parts.drains.onProgress((open, deadlineMs) => this.#reports.drainProgressed(open, deadlineMs));
   }
 
-  #joinEpochs(parts: ServerParts): EpochChange | undefined {
+  #joinEpochs(parts: ServerParts, admin: ServerAdmin): Epochs | undefined {
     const { session } = this.#input;
     if (session === undefined) return undefined;
-    this.#epochs = new EpochChange({
+    this.#epochs = joinEpochs({
       ...this.#input,
       session,
       parts,
       life: this.#life,
-      closeAdmin: () => this.#admin?.stopListening(),
-      reopenAdmin: () => this.#reopenAdmin(parts),
+      closeAdmin: () => admin.stopListening(),
+      reopenAdmin: () => admin.reopen(),
     });
     return this.#epochs;
-  }
-
-  async #reopenAdmin(parts: ServerParts): Promise<void> {
-    const addresses = this.#admin?.addresses ?? [];
-    this.#admin?.close();
-    if (addresses.length > 0) await this.#startAdmin(parts, addresses[0]);
-  }
-
-  /**
-   * A server that waits for something can be asked why it takes long; one that does not is live
-   * before anybody can ask, so that no probe sees a state that is over within milliseconds.
-   */
-  async #startAdminIfWaiting(parts: ServerParts, mayListen: Promise<unknown>): Promise<boolean> {
-    const turn = new Promise<'waiting'>((resolve) => setImmediate(() => resolve('waiting')));
-    if ((await Promise.race([mayListen, turn])) !== 'waiting') return false;
-    await this.#startAdmin(parts);
-    return true;
-  }
-
-  async #startAdmin(parts: ServerParts, bound?: BoundAddress): Promise<void> {
-    const { admin } = parts.configuration.resolved;
-    if (admin === undefined) {
-      log.warning('No admin address given, so no admin HTTP server started.');
-      return;
-    }
-    const { startAdmin } = await import('../admin/start-admin.ts');
-    const { accessRulesOf } = await import('../admin/access-rules.ts');
-    this.#adminContext ??= makeAdminContext({
-      ...this.#input,
-      parts,
-      phase: () => this.#life.phase,
-      firstEpochStartUnixSeconds: this.#input.session?.firstStartUnixSeconds,
-    });
-    const { makeWorkerProfilers } = await import('../profiling/worker-profilers.ts');
-    const { address, mode, socketOptions, allowPath, accessLogs, profilePath } = admin;
-    this.#admin = await startAdmin(this.#adminContext, {
-      ...accessRulesOf(this.#input.options),
-      addresses: [{ address: bound ?? address, mode, socketOptions }],
-      accessLogs,
-      workerProfilers: makeWorkerProfilers(this.#input.pool),
-      heapSampling: this.#input.options.heapSampling,
-      fileFlushIntervalMs: this.#input.options.fileFlushIntervalMs,
-      ...(profilePath === '' ? {} : { profilePath }),
-      ...(allowPath === undefined ? {} : { allowPath }),
-    });
-    parts.commands.onReopenLogs(() => this.#admin?.reopenLogs());
-    this.#publishAdminAddress();
-  }
-
-  #publishAdminAddress(): void {
-    const { adminAddressPath } = this.#input.options;
-    const [address] = this.#admin?.addresses ?? [];
-    if (adminAddressPath === '' || address === undefined) return;
-    const failure = writeAdminAddressFile(adminAddressPath, address);
-    if (failure !== undefined) getLogger('admin').critical(failure);
   }
 }

@@ -14,8 +14,8 @@ export interface ProvisionInput {
   readonly logSettings: LogSettings;
   /** Resolves when connections may be accepted. */
   readonly mayListen: Promise<unknown>;
-  /** Present when this server is one of several epochs. */
-  readonly epochs: { notices(): readonly UnansweredCommand[] } | undefined;
+  /** What the next epoch has changed; absent without hot restarts. */
+  readonly next: { notices(): readonly UnansweredCommand[] } | undefined;
 }
 
 /** What the runtime wants: a name, a key for the hash and a key for the cipher, 16 bytes each. */
@@ -26,7 +26,7 @@ const FILE_FLUSH_MIN_SIZE_KB = 64;
 export function makeWorkerProvision(
   parts: ServerParts,
   options: Options,
-  { logSettings, mayListen, epochs }: ProvisionInput,
+  { logSettings, mayListen, next }: ProvisionInput,
 ): WorkerProvision {
   const { resolved } = parts.configuration;
   const idleBatches = new LazyBatches();
@@ -67,7 +67,7 @@ export function makeWorkerProvision(
     notices: () => [
       ...parts.commands.notices(),
       ...parts.taps.notices(),
-      ...(epochs?.notices() ?? []),
+      ...(next?.notices() ?? []),
     ],
   };
 }

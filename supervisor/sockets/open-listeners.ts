@@ -2,22 +2,19 @@
  * The listeners of this server that have sockets: binds them or takes them from the epoch before,
  * knows which of them still accept, and closes them. It tells no worker anything.
  */
-import { printAddress } from '../../shared/addresses/print-address.ts';
-import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import { HotRestartRefused } from '../hot-restart/refusal.ts';
 import type { ResolvedListener } from '../resolved/resolved-bootstrap.ts';
 import type { Activation } from './activation.ts';
 import { BindError } from './bind-error.ts';
-import { ListeningSockets } from './listening-sockets.ts';
-
-interface OpenListener {
-  readonly resource: ListenerResource;
-  readonly sockets: ListeningSockets;
-  isStopped: boolean;
-  /** Workers have its configuration, so that they can accept. */
-  isKnown: boolean;
-}
+import type { ListeningSockets } from './listening-sockets.ts';
+import {
+  addressConflict,
+  bindListener,
+  boundResource,
+  type OpenListener,
+} from './open-listener.ts';
+import { SocketSupply, type TakeSockets } from './socket-supply.ts';
 
 /** A version of a listener whose sockets are bound and that is not in force yet. */
 export interface PreparedListener {
@@ -33,9 +30,6 @@ export interface Unprepared {
   readonly isBinding: boolean;
 }
 
-/** Gives the sockets that the epoch before has for an address such as `tcp://127.0.0.1:80`. */
-export type TakeSockets = (address: string) => Promise<readonly number[]>;
-
 export interface ListenerState {
   readonly name: string;
   readonly addresses: readonly BoundAddress[];
@@ -46,14 +40,10 @@ export interface ListenerState {
 export class OpenListeners {
   /** In the order of the configuration. */
   readonly #listeners = new Map<string, OpenListener>();
-  readonly #activation: Activation;
+  readonly #supply: SocketSupply;
   #isPaused = false;
   /** While the server is overloaded, connections wait in the kernel. */
   #isHeld = false;
-  /** While the epoch before is there. */
-  #take: TakeSockets | undefined;
-  /** It has the same sockets, and accepts on them again where this one does not stay. */
-  #isParentThere: () => boolean = () => false;
   #claimsFiles = false;
   #changed: ((name: string, fds: readonly number[]) => void) | undefined;
 
@@ -64,7 +54,7 @@ export class OpenListeners {
 
   /** Sockets of the service manager are taken before others are made. */
   constructor(activation: Activation, areStored: boolean) {
-    this.#activation = activation;
+    this.#supply = new SocketSupply(activation);
     this.#areStored = areStored;
   }
 
@@ -74,9 +64,8 @@ export class OpenListeners {
    */
   bindAll(listeners: readonly ResolvedListener[], workers: number): void {
     try {
-      for (const listener of this.#activation.apply(listeners)) {
-        const given = addressTexts(listener).map((address) => this.#activation.take(address));
-        this.#bind(listener, workers, given);
+      for (const listener of this.#supply.withAddresses(listeners)) {
+        this.#bind(listener, workers, this.#supply.given(listener));
       }
     } catch (error) {
       this.closeAll();
@@ -94,11 +83,10 @@ export class OpenListeners {
     take: TakeSockets,
     isParentThere: () => boolean,
   ): Promise<void> {
-    this.#take = take;
-    this.#isParentThere = isParentThere;
+    this.#supply.follow(take, isParentThere);
     try {
-      for (const listener of this.#activation.apply(listeners)) {
-        this.#bind(listener, workers, await takeSockets(listener, this.#preferring(take)));
+      for (const listener of this.#supply.withAddresses(listeners)) {
+        this.#bind(listener, workers, await this.#supply.taken(listener));
       }
     } catch (error) {
       this.closeAll();
@@ -116,7 +104,7 @@ export class OpenListeners {
 
   /** All listeners of the start are there: what the service manager gave beyond them is closed. */
   closeUnwanted(): void {
-    this.#activation.closeRest();
+    this.#supply.closeRest();
   }
 
   /** Those that accept, as workers get them: with the addresses that were bound. */
@@ -146,7 +134,7 @@ export class OpenListeners {
     configured: ResolvedListener,
     workers: number,
   ): Promise<PreparedListener | Unprepared> {
-    const [listener = configured] = this.#activation.apply([configured]);
+    const [listener = configured] = this.#supply.withAddresses([configured]);
     const { name } = listener.resource;
     const present = this.#listeners.get(name);
     if (present !== undefined && !present.isStopped && present.sockets.isFor(listener)) {
@@ -158,15 +146,12 @@ export class OpenListeners {
       const refusal = `Listener ${name}: reuse port cannot be changed during an update`;
       return { refusal, isBinding: false };
     }
-    const conflict = this.#conflict(listener);
+    const conflict = addressConflict(listener, this.#accepting());
     if (conflict !== undefined) return { refusal: conflict, isBinding: false };
     try {
-      const take = this.#preferring(this.#take ?? nothingToTake);
-      const taken = await takeSockets(listener, take);
-      const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
-      if (this.#claimsFiles) sockets.claimFiles();
-      const resource = boundResource(listener, sockets);
-      return { resource, sockets, keepsSockets: false };
+      const bound = bindListener(listener, workers, await this.#supply.taken(listener));
+      if (this.#claimsFiles) bound.sockets.claimFiles();
+      return { ...bound, keepsSockets: false };
     } catch (error) {
       if (!(error instanceof BindError || error instanceof HotRestartRefused)) throw error;
       return { refusal: error.message, isBinding: true };
@@ -315,80 +300,15 @@ export class OpenListeners {
   }
 
   #refuseNew(sockets: ListeningSockets, passed?: ReadonlySet<number>): void {
-    if (!this.#areStored && !this.#isParentThere()) sockets.refuseNew(passed);
-  }
-
-  /** What the epoch before has is the same sockets, and more. */
-  #preferring(take: TakeSockets): TakeSockets {
-    return async (address) => {
-      const taken = await take(address);
-      const given = this.#activation.take(address);
-      if (taken.length === 0) return given;
-      given.forEach(closeDescriptor);
-      return taken;
-    };
+    if (!this.#areStored && !this.#supply.isParentThere) sockets.refuseNew(passed);
   }
 
   #bind(listener: ResolvedListener, workers: number, taken: readonly (readonly number[])[]): void {
-    const { name } = listener.resource;
-    const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
-    const resource = boundResource(listener, sockets);
-    this.#listeners.set(name, { resource, sockets, isStopped: false, isKnown: true });
-  }
-
-  /** Another listener's address, in Envoy's words. */
-  #conflict({ resource, addresses }: ResolvedListener): string | undefined {
-    for (const { address } of addresses) {
-      if (address.kind === 'ip' && address.port === 0) continue;
-      const text = printAddress(address);
-      for (const other of this.#accepting()) {
-        if (other.resource.name === resource.name) continue;
-        if (other.sockets.socketsFor(text).length === 0) continue;
-        return `error adding listener: '${resource.name}' has duplicate address '${text}' as existing listener, to check if the listener has duplicated addresses with other listeners or 'enable_reuse_port' is set to 'false' for the listener`;
-      }
-    }
-    return undefined;
+    const bound = bindListener(listener, workers, taken);
+    this.#listeners.set(listener.resource.name, { ...bound, isStopped: false, isKnown: true });
   }
 
   #accepting(): readonly OpenListener[] {
     return [...this.#listeners.values()].filter(({ isStopped }) => !isStopped);
   }
-}
-
-function nothingToTake(): Promise<readonly number[]> {
-  return Promise.resolve([]);
-}
-
-function addressTexts({ addresses }: ResolvedListener): readonly string[] {
-  return addresses.map(({ address }) => {
-    const scheme = address.kind === 'ip' ? 'tcp' : 'unix';
-    return `${scheme}://${printAddress(address)}`;
-  });
-}
-
-/** Per address; port 0 is a port of one's own. */
-async function takeSockets(
-  listener: ResolvedListener,
-  take: TakeSockets,
-): Promise<readonly (readonly number[])[]> {
-  const taken: (readonly number[])[] = [];
-  try {
-    for (const { address } of listener.addresses) {
-      const scheme = address.kind === 'ip' ? 'tcp' : 'unix';
-      const isOwn = address.kind === 'ip' && address.port === 0;
-      taken.push(isOwn ? [] : await take(`${scheme}://${printAddress(address)}`));
-    }
-    return taken;
-  } catch (error) {
-    taken.flat().forEach(closeDescriptor);
-    throw error;
-  }
-}
-
-/** With the addresses that were bound; one that binds nothing keeps those that it is meant for. */
-function boundResource(
-  { resource, addresses }: ResolvedListener,
-  sockets: ListeningSockets,
-): ListenerResource {
-  return addresses.length === 0 ? resource : { ...resource, addresses: sockets.addresses };
 }

@@ -5,30 +5,9 @@
  * used before what it needs is there) and one that is draining.
  */
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
-import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
-import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
-import type { NamedScope } from '../../shared/resources/routes/scoped-routes.ts';
-import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { RefusedUpdate } from './discovery-status.ts';
 import type { LingeringListener } from './lingering-listener.ts';
-import type { ResolvedCluster, ResolvedListener } from '../resolved/resolved-bootstrap.ts';
-
-/** What the resolved form of each kind is. */
-export interface ResolvedKinds {
-  readonly cluster: ResolvedCluster;
-  readonly listener: ResolvedListener;
-  readonly route_configuration: RouteConfigurationResource;
-  readonly scoped_routes: readonly NamedScope[];
-  /** Absent for those of the bootstrap, which are taken over where they are named. */
-  /** Settings of an HTTP filter that came apart. */
-  readonly extension: HttpFilter;
-  readonly secret: TlsSecret | undefined;
-  /** Hosts that came apart from their cluster. */
-  readonly endpoints: ClusterHostsResource;
-}
-
-export type ResourceKind = keyof ResolvedKinds;
+import { STORED_KINDS, type ResolvedKinds, type ResourceKind } from '../resolved/resource-kinds.ts';
 
 /** What dumps show of a version. */
 export interface ShownVersion {
@@ -70,15 +49,7 @@ export interface ResourceChange {
 type Entries = { readonly [Kind in ResourceKind]: Map<string, ResourceEntry<Kind>> };
 
 export class ResourceStore {
-  readonly #entries: Entries = {
-    cluster: new Map(),
-    listener: new Map(),
-    route_configuration: new Map(),
-    scoped_routes: new Map(),
-    extension: new Map(),
-    secret: new Map(),
-    endpoints: new Map(),
-  };
+  readonly #entries = emptyEntries();
   readonly #updateVersions = new Map<ResourceKind, string>();
   readonly #lingering = new Set<LingeringListener>();
   readonly #subscribers = new Set<(change: ResourceChange) => void>();
@@ -242,4 +213,9 @@ export class ResourceStore {
   #announce(kind: ResourceKind, name: string, change: ResourceChange['change']): void {
     for (const subscriber of this.#subscribers) subscriber({ kind, name, change });
   }
+}
+
+function emptyEntries(): Entries {
+  const entries = STORED_KINDS.map((kind) => [kind, new Map<string, unknown>()] as const);
+  return Object.fromEntries(entries) as unknown as Entries;
 }

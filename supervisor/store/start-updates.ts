@@ -2,6 +2,7 @@
 import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
 import type { ClusterWithHosts } from '../../shared/resources/clusters/lazy-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import { STORED_KINDS, storedType, type ResourceKind } from '../resolved/resource-kinds.ts';
 import type { LazyBatches } from './lazy-batches.ts';
 import type { ResourceStore } from './resource-store.ts';
 
@@ -16,22 +17,22 @@ export function* startUpdates(
   hostsOf: HostsOf,
   batches: LazyBatches,
 ): Generator<ResourceUpdate> {
-  for (const { name: key, active } of store.list('secret')) {
-    const secret = active?.resolved;
-    if (secret !== undefined) yield { op: 'put_secret', key, secret };
+  for (const kind of STORED_KINDS) {
+    if (kind === 'cluster') yield* batches.updates(clustersOf(store, hostsOf));
+    else yield* keyedUpdates(store, kind);
   }
-  for (const { name: key, active } of store.list('extension')) {
-    if (active !== undefined) yield { op: 'put_extension', key, filter: active.resolved };
-  }
-  yield* batches.updates(clustersOf(store, hostsOf));
-  for (const { source, name, active } of store.list('route_configuration')) {
-    // Static ones travel inside their listener.
-    if (source === 'dynamic' && active !== undefined) {
-      yield { op: 'put_route_configuration', key: name, routes: active.resolved };
-    }
-  }
-  for (const { name: key, active } of store.list('scoped_routes')) {
-    if (active !== undefined) yield { op: 'put_scoped_routes', key, scopes: active.resolved };
+}
+
+function* keyedUpdates<Kind extends ResourceKind>(
+  store: ResourceStore,
+  kind: Kind,
+): Generator<ResourceUpdate> {
+  const { workers } = storedType(kind);
+  if (workers === undefined) return;
+  for (const { source, name, active } of store.list(kind)) {
+    const resolved = active?.resolved;
+    if (source === 'static' && workers.isStaticInline === true) continue;
+    if (resolved !== undefined && resolved !== null) yield workers.put(name, resolved);
   }
 }
 

@@ -8,7 +8,8 @@ import type { Secret } from '../../shared/api/generated/envoy/extensions/transpo
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type { ResolvedCluster, ResolvedListener } from '../resolved/resolved-bootstrap.ts';
-import type { ResolvedKinds, ResourceKind, ResourceStore } from './resource-store.ts';
+import type { ResolvedKinds, ResourceKind } from '../resolved/resource-kinds.ts';
+import type { ResourceStore } from './resource-store.ts';
 
 /** Resources with the messages that they were resolved from, in the order of the file. */
 export interface StaticResources {

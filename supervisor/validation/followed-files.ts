@@ -17,7 +17,7 @@ import { unexpectedType } from '../resources/filters/http/discovered.ts';
 import { readDiskLayer } from '../runtime/runtime-layers.ts';
 import { type RuntimeLayer } from '../resolved/runtime-layer.ts';
 import { ResourceResolver } from '../xds/kinds/resource-resolver.ts';
-import { RESOURCE_TYPES } from '../xds/subscriptions/resource-type.ts';
+import { RESOURCE_TYPES } from '../resolved/resource-kinds.ts';
 import { namedFiles, type NamedFile } from './named-files.ts';
 
 export interface FollowOptions {

@@ -3,7 +3,7 @@
  * these are. It looks at the message alone and opens nothing.
  */
 import { at, type Place } from '../config/problem.ts';
-import type { DiscoveryKind } from '../xds/subscriptions/resource-type.ts';
+import type { DiscoveryKind } from '../resolved/resource-kinds.ts';
 
 export interface NamedFile {
   readonly path: string;

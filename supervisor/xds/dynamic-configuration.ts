@@ -5,13 +5,9 @@
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { UnreadyTargets } from '../store/discovery-status.ts';
-import { ApiCatalog } from '../config/api/api-catalog.ts';
-import { formatProblem } from '../config/config-error.ts';
-import type { UnknownFields } from '../config/convert/message-reader.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
 import { canCarryDiscovery } from '../resources/config-source.ts';
 import type {
@@ -24,14 +20,13 @@ import type {
   SubClusterSettings,
 } from '../resolved/resolved-bootstrap.ts';
 import type { ResourceStore } from '../store/resource-store.ts';
-import type { ServerStats } from '../life-cycle/server-stats.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { HostSink, HostSource } from '../upstreams/sources/host-source.ts';
 import { SubClusterSource } from '../upstreams/sources/sub-cluster-source.ts';
 import { ClusterSwap } from './kinds/cluster-swap.ts';
 import { ClusterDiscovery } from './kinds/cluster-discovery.ts';
 import type { CollectionOptions } from './kinds/discovery-options.ts';
-import type { DecodeEnvironment } from './subscriptions/decode-response.ts';
+import { decodeEnvironment, type DecodingServer } from './decode-environment.ts';
 import {
   DiscoverySources,
   type Interest,
@@ -54,24 +49,21 @@ import { discoverScopes } from './kinds/named-scopes.ts';
 import type { RoutesNotice } from '../../shared/messages/worker-notices.ts';
 import type { ControlPlaneClusters } from '../services/control-plane-clusters.ts';
 import { discoverSecrets } from './kinds/named-secrets.ts';
-import type { RuntimeStore } from '../runtime/runtime-store.ts';
 import { RuntimeDiscovery, type RuntimeSink } from './kinds/runtime-discovery.ts';
 import { ResourceResolver } from './kinds/resource-resolver.ts';
+import { WantedRoutes } from './kinds/wanted-routes.ts';
 
-export interface DynamicConfigurationOptions {
+export interface DynamicConfigurationOptions extends DecodingServer {
   readonly bootstrap: Bootstrap;
   readonly resolved: ResolvedBootstrap;
   readonly store: ResourceStore;
   readonly statStore: StatStore;
-  readonly serverStats: ServerStats;
   readonly clock: Clock;
   readonly open: OpenListeners;
   readonly workers: ListenerWorkers;
   readonly drainTimeMs: number;
-  /** Of messages from elsewhere, by the options of the command line. */
-  readonly unknownFields: UnknownFields;
   readonly clusters: ControlPlaneClusters;
-  readonly runtime: RuntimeSink & Pick<RuntimeStore, 'snapshot' | 'countDeprecated'>;
+  readonly runtime: RuntimeSink & DecodingServer['runtime'];
   /** Whom a control plane serves. */
   readonly node: JsonObject;
   readonly isStopped: ListenerDiscoveryOptions['isStopped'];
@@ -97,11 +89,10 @@ export class DynamicConfiguration {
   readonly #scopes: NamedResources<NamedScopes>;
   readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
+  readonly #wantedRoutes: WantedRoutes;
   readonly #subscriptions: OpenSubscription[] = [];
   readonly #listenerStats: DiscoveryStats | undefined;
   #hasFirstClusters = false;
-  /** Tickets of requests whose routes were asked for. */
-  readonly #answers: number[] = [];
 
   constructor(options: DynamicConfigurationOptions) {
     this.#options = options;
@@ -134,7 +125,7 @@ export class DynamicConfiguration {
       node: options.node,
       aggregated: options.resolved.dynamic.aggregated,
       statStore,
-      decoding: decodingOf(options),
+      decoding: decodeEnvironment(options),
       log: log.log,
     });
     const named = {
@@ -149,6 +140,8 @@ export class DynamicConfiguration {
     };
     this.#routes = discoverRoutes({ ...named, log: routesLog.log });
     this.#scopes = discoverScopes({ ...named, routes: this.#routes });
+    const wantable = { ...named, routes: this.#routes, scopes: this.#scopes };
+    this.#wantedRoutes = new WantedRoutes(wantable);
     this.#filters = discoverFilters(named);
     this.secrets = discoverSecrets({
       ...named,
@@ -254,17 +247,8 @@ export class DynamicConfiguration {
   }
 
   /** A worker's request waits for routes; it hears once, when what there is for it is in force. */
-  routesWanted({ wanted, ticket }: RoutesNotice): void {
-    const answered = (): void => {
-      this.#answers.push(ticket);
-      if (this.#answers.length > 1) return;
-      setImmediate(() => {
-        const tickets = this.#answers.splice(0);
-        void this.#options.workers.apply([{ op: 'put_route_answers', tickets }]);
-      });
-    };
-    if (wanted.kind === 'scope') this.#scopes.wanted(wanted.scopes, wanted.routes, answered);
-    else this.#routes.wanted(wanted.routes, wanted.host, answered);
+  routesWanted(notice: RoutesNotice): void {
+    this.#wantedRoutes.heard(notice);
   }
 
   unreadyTargets(): readonly UnreadyTargets[] {
@@ -321,33 +305,4 @@ export class DynamicConfiguration {
     const keys = bootstrap.node_context_params ?? [];
     return [formatLocator(withNodeContext(collection, keys, node))];
   }
-}
-
-function decodingOf(options: DynamicConfigurationOptions): DecodeEnvironment {
-  const { unknownFields, serverStats, runtime } = options;
-  return {
-    unknownFields,
-    catalog: new ApiCatalog(),
-    runtime: deprecationTexts(() => runtime.snapshot()),
-    onWarnings: ({ unknownFieldCount: count, featureUses, warnings }) => {
-      if (count > 0 && unknownFields === 'warn') serverStats.unknownDynamicFields(count);
-      serverStats.workInProgress(featureUses.workInProgress);
-      runtime.countDeprecated(featureUses.deprecated);
-      for (const warning of warnings) log.warning(formatProblem(warning));
-    },
-  };
-}
-
-/** What the runtime says of deprecated fields; picked out again when it has changed. */
-function deprecationTexts(present: () => RuntimeSnapshot): DecodeEnvironment['runtime'] {
-  let seen: RuntimeSnapshot | undefined;
-  let texts: ReturnType<DecodeEnvironment['runtime']> = {};
-  return () => {
-    const snapshot = present();
-    if (snapshot === seen) return texts;
-    seen = snapshot;
-    const entries = [...snapshot].filter(([key]) => /^envoy\.(features\.|deprecated)/.test(key));
-    texts = Object.fromEntries(entries.map(([key, { text }]) => [key, text]));
-    return texts;
-  };
 }

@@ -15,8 +15,8 @@ import {
   decodeHotRestartMessage,
   encodeHotRestartMessage,
   MalformedMessageError,
-  type HotRestartMessage,
-} from '../../supervisor/hot-restart/hot-restart-message.ts';
+} from '../../supervisor/hot-restart/hot-restart-codec.ts';
+import type { HotRestartMessage } from '../../supervisor/hot-restart/hot-restart-message.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { attackParameters, attackRandom, attackRuns } from '../support/attack.ts';
 import { openSender } from '../support/programs/datagram-senders.ts';

@@ -12,23 +12,13 @@ import { mapLazily } from '../config-dump/lazy-list.ts';
 import { inlineRoutes, inlineScopes, namedScopes } from './routes-in-listeners.ts';
 import { endpointMessage } from './endpoint-message.ts';
 import { connectionManagersOf, hasDiscoveredFilter } from '../../store/lingering-listener.ts';
+import { RESOURCE_TYPES, type ResourceKind } from '../../resolved/resource-kinds.ts';
 import type {
   ResourceEntry,
-  ResourceKind,
   ResourceStore,
   ResourceVersion,
   ShownVersion,
 } from '../../store/resource-store.ts';
-
-const TYPE_URLS: Readonly<Record<ResourceKind, string>> = {
-  cluster: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
-  listener: 'type.googleapis.com/envoy.config.listener.v3.Listener',
-  route_configuration: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
-  scoped_routes: 'type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration',
-  extension: 'type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
-  secret: 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
-  endpoints: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
-};
 
 export interface ConfigViewParts {
   readonly store: ResourceStore;
@@ -145,7 +135,7 @@ function dumped<Kind extends ResourceKind>(
     versionInfo,
     lastUpdatedMs,
     get message() {
-      return { '@type': TYPE_URLS[kind], ...message };
+      return { '@type': RESOURCE_TYPES[kind].typeUrl, ...message };
     },
     ...(refused === undefined ? {} : { error: withType(kind, refused) }),
   };
@@ -154,7 +144,7 @@ function dumped<Kind extends ResourceKind>(
 function withType(kind: ResourceKind, refused: RefusedUpdate): RefusedUpdate {
   const { failedMessage } = refused;
   if (failedMessage === undefined) return refused;
-  return { ...refused, failedMessage: { '@type': TYPE_URLS[kind], ...failedMessage } };
+  return { ...refused, failedMessage: { '@type': RESOURCE_TYPES[kind].typeUrl, ...failedMessage } };
 }
 
 function dynamicListeners(store: ResourceStore, isStarting: boolean): readonly DumpedListener[] {
@@ -200,7 +190,10 @@ function endpointsOf(
       name: asked,
       versionInfo: '',
       lastUpdatedMs: active.lastUpdatedMs,
-      message: { '@type': TYPE_URLS.endpoints, ...endpointMessage(assignmentOf(name), options) },
+      message: {
+        '@type': RESOURCE_TYPES.endpoints.typeUrl,
+        ...endpointMessage(assignmentOf(name), options),
+      },
     };
   });
 }

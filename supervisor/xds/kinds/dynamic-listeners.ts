@@ -3,7 +3,7 @@
  * before it takes connections, and drains after it was changed or removed. The order on the way to
  * the workers is fixed here: a listener's configuration first, its sockets then.
  */
-import type { Clock, Timer } from '../../../shared/process/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { UnreadyTargets } from '../../store/discovery-status.ts';
 import type { OpenListeners, PreparedListener } from '../../sockets/open-listeners.ts';
@@ -14,11 +14,11 @@ import type {
   NamedSecret,
   ResolvedListener,
 } from '../../resolved/resolved-bootstrap.ts';
-import { LingeringListener } from '../../store/lingering-listener.ts';
 import type { ResourceStore, ResourceVersion } from '../../store/resource-store.ts';
 import type { ServerStats } from '../../life-cycle/server-stats.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
-import { changesOnlyChains, goneChains, holdsRoutes } from './listener-changes.ts';
+import { DrainingListeners } from './draining-listeners.ts';
+import { changesOnlyChains } from './listener-changes.ts';
 import { versionHash } from '../subscriptions/version-hash.ts';
 import type { NamedResources } from './named-resources.ts';
 import { isSameMessage } from './same-message.ts';
@@ -63,16 +63,14 @@ export class DynamicListeners {
   readonly #active = new Map<string, Holding>();
   /** Of the version that waits, by listener. */
   readonly #warming = new Map<string, Holding>();
-  readonly #timers = new Set<Timer>();
+  readonly #draining: DrainingListeners;
   #isStarted = false;
   #isServing = false;
-  /** By listener, the oldest first. */
-  readonly #draining = new Map<string, readonly LingeringListener[]>();
-  #drainingChains = 0;
   #isClosed = false;
 
   constructor(options: DynamicListenersOptions) {
     this.#options = options;
+    this.#draining = new DrainingListeners({ ...options, counted: () => this.#count() });
   }
 
   /** Begins to wait for what the listeners of the bootstrap need. */
@@ -166,15 +164,14 @@ export class DynamicListeners {
     }
     store.retire('listener', name);
     open.forget(name);
-    this.#drain(name, holding, former);
+    this.#draining.drain(name, holding.uses, former);
     await workers.endListening([name]);
     await workers.apply([{ op: 'remove_listener', name }]);
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const timer of this.#timers) timer.cancel();
-    this.#timers.clear();
+    this.#draining.close();
   }
 
   #hold({ namedRoutes, namedScopes, namedFilters, secrets: named }: ResolvedListener): Holding {
@@ -250,10 +247,10 @@ export class DynamicListeners {
     store.putWarming('listener', name, version);
     const isInPlace = known !== undefined && changesOnlyChains(known.message, version.message);
     store.promote('listener', name);
-    this.#showDraining(name);
+    this.#draining.show(name);
     if (former !== undefined) {
-      if (isInPlace) this.#drainChains(former, known, version);
-      else this.#drain(name, former, known);
+      if (isInPlace) this.#draining.drainChains(former.uses, known, version);
+      else this.#draining.drain(name, former.uses, known);
     }
     if (this.#isServing) {
       open.listen(name);
@@ -272,57 +269,11 @@ export class DynamicListeners {
     return changesOnlyChains(present.message, message) ? present : undefined;
   }
 
-  /** The connections of this version. */
-  #drain(name: string, holding: Holding, version: Version | undefined): void {
-    const lingering = version && new LingeringListener(version);
-    const draining = this.#draining.get(name) ?? [];
-    if (lingering !== undefined) this.#draining.set(name, [...draining, lingering]);
-    this.#showDraining(name);
-    this.#afterDrain(holding, lingering, () => {
-      const rest = (this.#draining.get(name) ?? []).filter((each) => each !== lingering);
-      if (rest.length > 0) this.#draining.set(name, rest);
-      else this.#draining.delete(name);
-      if (rest.length > 0) this.#showDraining(name);
-      else this.#options.store.drained('listener', name);
-    });
-  }
-
-  #drainChains(holding: Holding, earlier: Version, later: Version): void {
-    const gone = goneChains(earlier.message, later.message);
-    const count = gone.length;
-    const routes = earlier.resolved.inlineRoutes.filter((each) => holdsRoutes(gone, each));
-    this.#drainingChains += count;
-    this.#afterDrain(holding, new LingeringListener(earlier, routes), () => {
-      this.#drainingChains -= count;
-    });
-  }
-
-  /** What only connections of before use is there, and shown, while they drain. */
-  #afterDrain({ uses }: Holding, version: LingeringListener | undefined, done: () => void): void {
-    const { clock, drainTimeMs, store } = this.#options;
-    this.#count();
-    if (version !== undefined) store.linger(version);
-    const timer = clock.after(drainTimeMs, () => {
-      this.#timers.delete(timer);
-      for (const use of uses) use.release();
-      if (version !== undefined) store.endLingering(version);
-      done();
-      this.#count();
-    });
-    this.#timers.add(timer);
-  }
-
-  /** Of several the dump has the oldest. */
-  #showDraining(name: string): void {
-    const [oldest] = this.#draining.get(name) ?? [];
-    if (oldest !== undefined) this.#options.store.drain('listener', name, oldest);
-  }
-
   #count(): void {
     const { serverStats } = this.#options;
     serverStats.setListenerCount(this.#active.size);
-    const draining = [...this.#draining.values()].reduce((sum, { length }) => sum + length, 0);
-    serverStats.setListenersInBetween(this.#warming.size, draining, this.#drainingChains);
+    const { versions, chains } = this.#draining;
+    serverStats.setListenersInBetween(this.#warming.size, versions, chains);
   }
 }
 

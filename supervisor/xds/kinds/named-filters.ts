@@ -4,6 +4,7 @@ import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 
 import { unexpectedType } from '../../resources/filters/http/discovered.ts';
+import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
 import type { NamedFilter } from '../../resolved/resolved-bootstrap.ts';
 import type { Definition } from '../../stats/stat-store.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
@@ -11,6 +12,8 @@ import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
 import type { NamedOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
+
+const { workers: WORKERS } = RESOURCE_TYPES.extension;
 
 export function discoverFilters(options: NamedOptions): NamedResources<NamedFilter> {
   return new NamedResources({
@@ -71,7 +74,7 @@ class SharedFilter extends SharedResource {
     // What a connection manager has as its default serves again.
     if (found === undefined && isGone) {
       this.#options.store.remove('extension', key);
-      await this.#options.apply([{ op: 'remove_extension', key }]);
+      await this.#options.apply([WORKERS.remove(key)]);
       this.#count(this.#reloads);
       return undefined;
     }
@@ -87,7 +90,7 @@ class SharedFilter extends SharedResource {
   protected override ended(): void {
     const { key } = this.#filter;
     if (this.#options.store.remove('extension', key)) {
-      void this.#options.apply([{ op: 'remove_extension', key }]);
+      void this.#options.apply([WORKERS.remove(key)]);
     }
     for (const each of [this.#reloads, this.#failures, this.#conflicts]) {
       this.#options.statStore.release(each);
@@ -109,7 +112,7 @@ class SharedFilter extends SharedResource {
     if (!types.includes(type)) return unexpectedType(type, types);
     const { resolved, error } = resolver.filter({ ...filter, name });
     if (error !== undefined) return error;
-    const [refusal] = await this.#options.apply([{ op: 'put_extension', key, filter: resolved }]);
+    const [refusal] = await this.#options.apply([WORKERS.put(key, resolved)]);
     if (refusal !== undefined) return refusal;
     const lastUpdatedMs = clock.wallMs();
     store.putActive('extension', key, { message, versionInfo, lastUpdatedMs, resolved });

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
+import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
 import type { NamedRoutes } from '../../resolved/resolved-bootstrap.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
@@ -14,6 +15,8 @@ import type { Resolution } from './resource-resolver.ts';
 import type { ResourceUse } from '../../store/resource-use.ts';
 import { VirtualHosts } from './virtual-hosts.ts';
 import { isSameMessage } from './same-message.ts';
+
+const { workers: WORKERS } = RESOURCE_TYPES.route_configuration;
 
 export interface RouteDiscoveryOptions extends NamedOptions {
   readonly swap: ClusterSwap;
@@ -200,8 +203,7 @@ class SharedRoutes extends SharedResource {
   ): Promise<string | undefined> {
     const { store, clock } = this.#options;
     const { key } = this.#routes;
-    const put = { op: 'put_route_configuration', key, routes: resolved } as const;
-    const [refusal] = await this.#options.apply([put]);
+    const [refusal] = await this.#options.apply([WORKERS.put(key, resolved)]);
     // Nobody names them any more.
     if (refusal !== undefined || this.isClosed) return refusal;
     const lastUpdatedMs = clock.wallMs();
@@ -215,7 +217,7 @@ class SharedRoutes extends SharedResource {
     this.#hosts?.close();
     this.#clusters?.release();
     if (this.#options.store.remove('route_configuration', key)) {
-      void this.#options.apply([{ op: 'remove_route_configuration', name: key }]);
+      void this.#options.apply([WORKERS.remove(key)]);
     }
   }
 }

@@ -9,6 +9,7 @@ import type { ResourceUpdate } from '../../../shared/resources/resource-update.t
 import type { NamedScope } from '../../../shared/resources/routes/scoped-routes.ts';
 import { SCOPED_RDS } from '../../../shared/stats/templates/subscriptions.ts';
 import { scopeKeyParts } from '../../resources/http/scoped-routes.ts';
+import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
 import type { NamedRoutes, NamedScopes } from '../../resolved/resolved-bootstrap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
@@ -117,7 +118,10 @@ class SharedScopes extends SharedResource {
     statStore.releaseBlock(this.#gauges);
     for (const { use } of gone) use?.release();
     store.remove('scoped_routes', key);
-    void this.#options.apply([{ op: 'remove_scoped_routes', key }, ...gone.flatMap(removalOf)]);
+    void this.#options.apply([
+      RESOURCE_TYPES.scoped_routes.workers.remove(key),
+      ...gone.flatMap(removalOf),
+    ]);
   }
 
   #make(resource: DiscoveredResource): LiveScope {
@@ -162,7 +166,7 @@ class SharedScopes extends SharedResource {
         const inline = scope.message.route_configuration as unknown as JsonObject;
         const { resolved } = resolver.routes(inline);
         if (resolved === undefined || before.get(scope.resource.name) === scope) continue;
-        updates.push({ op: 'put_route_configuration', key: scope.routes, routes: resolved });
+        updates.push(RESOURCE_TYPES.route_configuration.workers.put(scope.routes, resolved));
       } else if (scope.message.on_demand !== true) {
         scope.use ??= routes.use(named);
       }
@@ -176,7 +180,7 @@ class SharedScopes extends SharedResource {
     const lastUpdatedMs = clock.wallMs();
     await this.#options.apply([
       ...updates,
-      { op: 'put_scoped_routes', key, scopes },
+      RESOURCE_TYPES.scoped_routes.workers.put(key, scopes),
       ...gone.filter((scope) => !kept.has(scope.routes)).flatMap(removalOf),
     ]);
     for (const { use } of gone) use?.release();
@@ -207,7 +211,7 @@ class SharedScopes extends SharedResource {
 /** The routes that a scope holds itself; those that it names go with their last user. */
 function removalOf({ routes, message }: LiveScope): readonly ResourceUpdate[] {
   if (message.route_configuration === undefined) return [];
-  return [{ op: 'remove_route_configuration', name: routes }];
+  return [RESOURCE_TYPES.route_configuration.workers.remove(routes)];
 }
 
 function conflictIn(scopes: ReadonlyMap<string, LiveScope>): string | undefined {

@@ -4,6 +4,7 @@
  */
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
+import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
 import type { NamedSecret } from '../../resolved/resolved-bootstrap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
@@ -12,6 +13,8 @@ import { NamedResources, SharedResource } from './named-resources.ts';
 import type { NamedOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
 import { DirectoryWatch, directoriesOf, readSecretFiles } from './secret-files.ts';
+
+const { workers: WORKERS } = RESOURCE_TYPES.secret;
 
 export interface SecretDiscoveryOptions extends NamedOptions {
   /** The secret of this key is another one now. */
@@ -98,7 +101,7 @@ class SharedSecret extends SharedResource {
     statStore.release(this.#rotationFailures);
     const wasThere = store.get('secret', key)?.active !== undefined;
     store.remove('secret', key);
-    if (wasThere) void this.#options.apply([{ op: 'remove_secret', key }]);
+    if (wasThere) void this.#options.apply([WORKERS.remove(key)]);
   }
 
   #load(given: Given): Promise<string | undefined> {
@@ -126,7 +129,7 @@ class SharedSecret extends SharedResource {
     const { resolved, error } = resolver.secret(message, kind);
     if (error !== undefined) return error;
     this.#follow(given);
-    const [refusal] = await this.#options.apply([{ op: 'put_secret', key, secret: resolved }]);
+    const [refusal] = await this.#options.apply([WORKERS.put(key, resolved)]);
     if (refusal !== undefined) return refusal;
     const { versionInfo } = given;
     store.putActive('secret', key, {

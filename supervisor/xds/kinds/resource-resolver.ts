@@ -42,7 +42,7 @@ import { resolveCertificate } from '../../resources/tls/certificates.ts';
 import { resolveTicketKeys } from '../../resources/tls/ticket-keys.ts';
 import { resolveValidation } from '../../resources/tls/validation.ts';
 import { checkSecret } from '../../resources/tls/secret-references.ts';
-import type { DiscoveryKind } from '../subscriptions/resource-type.ts';
+import type { DiscoveryKind } from '../../resolved/resource-kinds.ts';
 
 export type Resolution<Resolved> =
   | { readonly resolved: Resolved; readonly error?: undefined }

@@ -24,7 +24,7 @@ import {
   type DiscoveredResource,
   type DiscoveryUpdate,
 } from './discovery-update.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../resolved/resource-kinds.ts';
 
 export interface DecodeEnvironment {
   readonly unknownFields: UnknownFields;

@@ -4,7 +4,7 @@ import type { ApiCatalog } from '../../config/api/api-catalog.ts';
 import { messageToBinary } from '../../config/message-codec.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { ControlStreamOptions } from '../../services/control-stream.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../resolved/resource-kinds.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface MuxOptions extends ControlStreamOptions {

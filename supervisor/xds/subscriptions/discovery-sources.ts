@@ -15,7 +15,11 @@ import type { ControlPlaneClusters } from '../../services/control-plane-clusters
 import { GrpcConnections } from '../../services/grpc-connections.ts';
 import { RestClient } from '../../services/rest-client.ts';
 import { RestSource } from './rest-source.ts';
-import { RESOURCE_TYPES, type DiscoveryKind, type ResourceType } from './resource-type.ts';
+import {
+  RESOURCE_TYPES,
+  type DiscoveryKind,
+  type ResourceType,
+} from '../../resolved/resource-kinds.ts';
 import { Subscription } from './subscription.ts';
 import { wordsOf } from './subscription-texts.ts';
 

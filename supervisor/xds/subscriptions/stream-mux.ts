@@ -15,7 +15,7 @@ import { canonicalName } from '../../resolved/resource-locator.ts';
 import { HeldAnswers, type Answered } from './held-answers.ts';
 import { Interests } from './interests.ts';
 import { RefusalPace } from './refusal-pace.ts';
-import type { DiscoveryKind, ResourceType } from './resource-type.ts';
+import type { DiscoveryKind, ResourceType } from '../../resolved/resource-kinds.ts';
 import { ResourceTtls } from './resource-ttls.ts';
 import { readResponseHead, type ResponseHead } from '../../services/response-head.ts';
 import type { Subscription } from './subscription.ts';

@@ -1,6 +1,6 @@
 /** What the log says of a subscription, in Envoy's words, which go by how answers come. */
 import type { ConfigSource } from '../../resolved/config-source.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../resolved/resource-kinds.ts';
 
 export interface SubscriptionTexts {
   rejected(reason: string): string;

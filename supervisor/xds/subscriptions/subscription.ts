@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import { ResponseError } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType } from '../../resolved/resource-kinds.ts';
 import type { SubscriptionTexts } from './subscription-texts.ts';
 
 export interface SubscriptionOptions {

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { decodeHotRestartMessage } from '../../../supervisor/hot-restart/hot-restart-message.ts';
+import { decodeHotRestartMessage } from '../../../supervisor/hot-restart/hot-restart-codec.ts';
 import {
   endpointAddress,
   sharedMemoryName,

@@ -4,10 +4,8 @@ import { chmodSync, readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { endpointAddress } from '../../../supervisor/hot-restart/endpoint-names.ts';
 import { cutIntoDatagrams } from '../../../supervisor/hot-restart/datagram-stream.ts';
-import {
-  encodeHotRestartMessage,
-  type HotRestartRequest,
-} from '../../../supervisor/hot-restart/hot-restart-message.ts';
+import { encodeHotRestartMessage } from '../../../supervisor/hot-restart/hot-restart-codec.ts';
+import type { HotRestartRequest } from '../../../supervisor/hot-restart/hot-restart-message.ts';
 import { startStranger } from '../../support/programs/datagram-senders.ts';
 import { makeEpochs, type Epochs } from '../../support/programs/epochs.ts';
 import { startLoad } from '../../support/peers/load.ts';

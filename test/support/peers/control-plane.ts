@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { messageFromBinary, messageToBinary } from '../../../supervisor/config/message-codec.ts';
-import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
+import { RESOURCE_TYPES } from '../../../supervisor/resolved/resource-kinds.ts';
 import { Signal } from '../signal.ts';
 
 const PACKAGE = 'envoy.service.discovery.v3';

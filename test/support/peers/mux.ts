@@ -6,10 +6,7 @@ import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import type { DiscoveryUpdate } from '../../../supervisor/xds/subscriptions/discovery-update.ts';
 import { DiscoveryStats } from '../../../supervisor/xds/subscriptions/discovery-stats.ts';
 import { GrpcMux } from '../../../supervisor/xds/subscriptions/grpc-mux.ts';
-import {
-  RESOURCE_TYPES,
-  type DiscoveryKind,
-} from '../../../supervisor/xds/subscriptions/resource-type.ts';
+import { RESOURCE_TYPES, type DiscoveryKind } from '../../../supervisor/resolved/resource-kinds.ts';
 import { wordsOf } from '../../../supervisor/xds/subscriptions/subscription-texts.ts';
 import { Subscription } from '../../../supervisor/xds/subscriptions/subscription.ts';
 import { GrpcConnections } from '../../../supervisor/services/grpc-connections.ts';

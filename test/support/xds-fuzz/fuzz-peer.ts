@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
+import { RESOURCE_TYPES } from '../../../supervisor/resolved/resource-kinds.ts';
 import { startControlPlane, typeUrlOf } from '../peers/control-plane.ts';
 import { Signal } from '../signal.ts';
 import { waitUntil } from '../wait.ts';

@@ -5,8 +5,8 @@ import {
   decodeHotRestartMessage,
   encodeHotRestartMessage,
   MalformedMessageError,
-  type HotRestartMessage,
-} from '../../../../supervisor/hot-restart/hot-restart-message.ts';
+} from '../../../../supervisor/hot-restart/hot-restart-codec.ts';
+import type { HotRestartMessage } from '../../../../supervisor/hot-restart/hot-restart-message.ts';
 import {
   cutIntoDatagrams,
   DATAGRAM_BYTES_MAX,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
-import type { DiscoveryKind } from '../../../../supervisor/xds/subscriptions/resource-type.ts';
+import type { DiscoveryKind } from '../../../../supervisor/resolved/resource-kinds.ts';
 import { startControlPlane } from '../../../support/peers/control-plane.ts';
 import { resource } from '../../../support/peers/discovery-files.ts';
 import { muxTo, subscriptionTo } from '../../../support/peers/mux.ts';

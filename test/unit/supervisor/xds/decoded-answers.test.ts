@@ -5,7 +5,10 @@ import {
   decodeResponse,
   decodeStreamedResponse,
 } from '../../../../supervisor/xds/subscriptions/decode-response.ts';
-import { RESOURCE_TYPES } from '../../../../supervisor/xds/subscriptions/resource-type.ts';
+import {
+  RESOURCE_TYPES,
+  type ResourceType,
+} from '../../../../supervisor/resolved/resource-kinds.ts';
 import { answerSource, DECODING } from '../../../support/peers/discovery-parts.ts';
 
 const { cluster: CLUSTER, secret: SECRET } = RESOURCE_TYPES;
@@ -33,7 +36,7 @@ describe('an answer of a control plane', () => {
   });
 
   it('is refused with the message that breaks a rule, without what is secret in it', async () => {
-    const reason = async (resource: object, type = CLUSTER): Promise<string> => {
+    const reason = async (resource: object, type: ResourceType = CLUSTER): Promise<string> => {
       const answer = { resources: [{ '@type': type.typeUrl, ...resource }] };
       return await decodeResponse(answerSource(answer), type, DECODING).then(
         () => 'taken',

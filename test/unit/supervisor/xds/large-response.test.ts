@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeResponse } from '../../../../supervisor/xds/subscriptions/decode-response.ts';
-import { RESOURCE_TYPES } from '../../../../supervisor/xds/subscriptions/resource-type.ts';
+import { RESOURCE_TYPES } from '../../../../supervisor/resolved/resource-kinds.ts';
 import { DECODING } from '../../../support/peers/discovery-parts.ts';
 
 const TLS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';

@@ -4,7 +4,7 @@ import {
   decodeResponse,
   decodeStreamedResponse,
 } from '../../../../supervisor/xds/subscriptions/decode-response.ts';
-import { RESOURCE_TYPES } from '../../../../supervisor/xds/subscriptions/resource-type.ts';
+import { RESOURCE_TYPES } from '../../../../supervisor/resolved/resource-kinds.ts';
 import { httpListener } from '../../../support/parts/bootstrap.ts';
 import { answerSource, DECODING, testResolver } from '../../../support/peers/discovery-parts.ts';
 
