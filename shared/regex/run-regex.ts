@@ -15,6 +15,11 @@ export interface RegexRunner {
   /** Whether some part of the text matches. */
   search(text: string): boolean;
   /**
+   * Where the first match and its groups lie: begin and end of each, -1 for a group that is not part
+   * of it. Undefined without a match. Only for patterns compiled for their groups.
+   */
+  groups(text: string): readonly number[] | undefined;
+  /**
    * Replaces every match; `\0` to `\9` in the substitution stand for groups, `\\` for a backslash.
    */
   replaceAll(text: string, substitution: string): string;
@@ -33,6 +38,7 @@ class Runner implements RegexRunner {
   readonly #whole: RegExp;
   readonly #part: RegExp;
   #every: RegExp | undefined;
+  #placed: RegExp | undefined;
   #groupCount = 0;
   #linear: LinearMatcher | undefined;
 
@@ -57,6 +63,21 @@ class Runner implements RegexRunner {
       return this.#part.test(text);
     }
     return this.#linearMatcher().search(text);
+  }
+
+  groups(text: string): readonly number[] | undefined {
+    if (suitsV8(text, this.#regex.part)) {
+      this.#placed ??= forV8(this.#regex.source, 'd');
+      // A group that is not part of the match has no place.
+      return this.#placed
+        .exec(text)
+        ?.indices?.flatMap((place?: readonly number[]) => place ?? [-1, -1]);
+    }
+    let first: readonly number[] | undefined;
+    this.#linearMatcher().eachMatch(text, (slots) => {
+      first ??= [...slots];
+    });
+    return first;
   }
 
   replaceAll(text: string, substitution: string): string {

@@ -99,7 +99,9 @@ export class StatsEngine {
   constructor(options: StatsEngineOptions) {
     const { config } = options;
     this.store = new StatStore(acceptedNames(config.matcher));
-    const extractor = new TagExtractor(config.tagRules);
+    const extractor = new TagExtractor(config.tagRules, ({ tag }) =>
+      options.log('warning', `the expression of the tag ${tag} takes too long: it is left out`),
+    );
     this.turns = new LoopTurns(options.clock);
     const view = new OrderedView(this.store, this.turns);
     const figures = (): Iterable<EndpointStatValues> => options.endpoints?.() ?? [];

@@ -10,7 +10,7 @@ import type { AdminResponse } from '../http-pages/admin-response.ts';
 import type { StatsPages as StatsEndpoints, StatsQuestion } from './stats-questions.ts';
 import { CONTENT_TYPES } from './exposition.ts';
 import type { EndpointStats } from '../stats/endpoint-stats.ts';
-import { ecmaScriptFilter, mayBacktrack, re2Filter } from '../stats/name-filter.ts';
+import { ecmaScriptFilter, re2Filter } from '../stats/name-filter.ts';
 import { visitInSteps, type OrderedView, type Segment } from '../stats/ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
 import { prometheusPage } from './render/prometheus-page.ts';
@@ -91,11 +91,13 @@ export class StatsPages implements StatsEndpoints {
     this.#options.store.resetCounters();
   }
 
-  /** What may backtrack has matched all names before, in a thread. */
+  /** What only ECMAScript knows has matched all names before, in a thread. */
   async #filterCompiler(query: Query): Promise<FilterCompiler> {
     if (!this.#options.isEcmaScriptFilter()) return re2Filter;
     const pattern = query.nonEmpty('filter');
-    if (pattern === undefined || !mayBacktrack(pattern)) return ecmaScriptFilter;
+    if (pattern === undefined) return re2Filter;
+    const filter = ecmaScriptFilter(pattern);
+    if (filter !== undefined) return () => filter;
     await this.#options.beforeRead();
     const { matchGuarded } = await import('../stats/guarded-filter/guarded-filter.ts');
     const names = await this.#names();

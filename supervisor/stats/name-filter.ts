@@ -1,8 +1,8 @@
 /** The `filter` parameter of the statistics pages, in both syntaxes it can have. */
 import { toByteString } from '../../shared/regex/byte-string.ts';
+import { makeRegexRunner, type RegexRunner } from '../../shared/regex/run-regex.ts';
 import { compileRegex } from '../regex/compile-regex.ts';
-import { allowLinearEngine, isLinearInV8 } from '../../shared/regex/linear-engine.ts';
-import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
+import { compileEcmaScript } from '../regex/ecmascript.ts';
 
 /** A name filter, or the text that says why there is none. */
 export type FilterCompiler = (pattern: string) => ((name: string) => boolean) | string;
@@ -10,30 +10,26 @@ export type FilterCompiler = (pattern: string) => ((name: string) => boolean) | 
 export const re2Filter: FilterCompiler = (pattern) => {
   const compiled = compileRegex(pattern, { use: 'match' });
   if (!compiled.ok) return `Invalid re2 regex: ${compiled.error}`;
-  const runner = makeRegexRunner(compiled.regex);
-  return (name) => runner.search(toByteString(name));
+  return containedIn(makeRegexRunner(compiled.regex));
 };
 
-/** Runs an expression here: only for those that `mayBacktrack` clears. */
-export const ecmaScriptFilter: FilterCompiler = (pattern) => {
+/**
+ * A filter in linear time; undefined for expressions that only ECMAScript knows, which a thread has
+ * to match that can be ended.
+ */
+export function ecmaScriptFilter(pattern: string): ReturnType<FilterCompiler> | undefined {
   try {
-    const regex = new RegExp(pattern);
-    return (name) => regex.test(name);
+    void new RegExp(pattern);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return `Invalid regex '${pattern}': ${ecmaScriptReason(error)}`;
   }
-};
+  const regex = compileEcmaScript(pattern, 'match');
+  return regex && containedIn(makeRegexRunner(regex));
+}
 
-/** Whether a valid ECMAScript expression could take more than linear time. */
-export function mayBacktrack(pattern: string): boolean {
-  allowLinearEngine();
-  try {
-    return new RegExp(pattern) instanceof RegExp && !isLinearInV8(pattern);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return false;
-  }
+function containedIn(runner: RegexRunner): (name: string) => boolean {
+  return (name) => runner.search(toByteString(name));
 }
 
 /** Why V8 refuses an expression, without the expression, which it repeats in front. */

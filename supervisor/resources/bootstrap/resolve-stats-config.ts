@@ -17,7 +17,7 @@ import type {
   StatsMatcher,
 } from '../../stats/stats-config.ts';
 import { defaultTagRules } from '../../stats/tags/default-tag-rules.ts';
-import { fixedTag, regexTag, type TagRule } from '../../stats/tags/tag-rule.ts';
+import { configuredTag, fixedTag, type TagRule } from '../../stats/tags/tag-rule.ts';
 
 const DEFAULT_FLUSH_INTERVAL_MS = 5000;
 
@@ -87,7 +87,7 @@ function resolveTag(
     return [];
   }
   try {
-    return [{ rule: regexTag(name, regex), isDefault: false }];
+    return [{ rule: configuredTag(name, regex), isDefault: false }];
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     scope.at('regex').error('regex', `Invalid regex '${regex}': ${ecmaScriptReason(error)}`);

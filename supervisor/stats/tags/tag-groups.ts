@@ -91,7 +91,7 @@ export class TagGroups {
   #extract(block: Definition): GroupedBlock {
     const prefix = block.name;
     const specs = block.template?.stats ?? [];
-    const extracted = specs.map((spec) => this.#extractor.extract(prefix + spec.name));
+    const extracted = this.#extractor.extractAll(specs.map((spec) => prefix + spec.name));
     const common = commonTags(
       extracted.map(({ tags }) => tags),
       prefix.length,

@@ -3,6 +3,9 @@
  * name and which become the tag's value. Rules see the whole original name, never each other's
  * work.
  */
+import { toByteString } from '../../../shared/regex/byte-string.ts';
+import { makeRegexRunner } from '../../../shared/regex/run-regex.ts';
+import { compileEcmaScript } from '../../regex/ecmascript.ts';
 
 /** Half-open ranges within the name. */
 export interface TagMatch {
@@ -19,6 +22,8 @@ export interface TagRule {
   readonly firstToken?: string;
   /** Every statistic has the tag with this value; nothing is matched. */
   readonly fixedValue?: string;
+  /** What a match costs is not known: it runs with a limit of time. */
+  readonly isUnproved?: boolean;
   readonly match: (name: string) => TagMatch | undefined;
 }
 
@@ -28,28 +33,67 @@ export function fixedTag(tag: string, value: string): TagRule {
 }
 
 /**
- * A rule by regular expression: the first group leaves the name, the second (or else the first) is
- * the value. Throws SyntaxError when the expression is none.
+ * A rule by an expression of ours: the first group leaves the name, the second (or else the first)
+ * is the value. V8 runs it, so it must be one that takes linear time.
  */
 export function regexTag(tag: string, source: string): TagRule {
-  const regex = new RegExp(source, 'd');
-  const firstToken = /^\^(\w+)(?:\\\.|\(\?=\\\.\)|\$)/.exec(source)?.[1];
+  return { ...regexRule(tag, source), match: matchByV8(source) };
+}
+
+/**
+ * A rule by an expression of the configuration, in linear time where it can be. Throws SyntaxError
+ * when the expression is none.
+ */
+export function configuredTag(tag: string, source: string): TagRule {
+  const match = matchByV8(source);
+  const regex = compileEcmaScript(source, 'replace');
+  // What stands behind a bar may begin otherwise.
+  const rule = source.includes('|') ? { tag } : regexRule(tag, source);
+  if (regex === undefined) return { ...rule, isUnproved: true, match };
+  const runner = makeRegexRunner(regex);
   return {
-    tag,
-    ...(firstToken === undefined ? {} : { firstToken }),
+    ...rule,
     match: (name) => {
-      const groups = regex.exec(name)?.indices;
-      const removed = groups?.[1];
-      if (groups === undefined || removed === undefined) return undefined;
-      const value = (groups.length > 2 ? groups[2] : removed) ?? [0, 0];
-      return {
-        removeStart: removed[0],
-        removeEnd: removed[1],
-        valueStart: value[0],
-        valueEnd: value[1],
-      };
+      const bytes = toByteString(name);
+      const slots = runner.groups(bytes);
+      return slots && matchOf(bytes === name ? slots : placesInText(slots, bytes));
     },
   };
+}
+
+function regexRule(tag: string, source: string): Omit<TagRule, 'match'> {
+  const firstToken = /^\^(\w+)(?:\\\.|\(\?=\\\.\)|\$)(?![*?{])/.exec(source)?.[1];
+  return firstToken === undefined ? { tag } : { tag, firstToken };
+}
+
+function matchByV8(source: string): TagRule['match'] {
+  const regex = new RegExp(source, 'd');
+  return (name) => {
+    const groups = regex.exec(name)?.indices;
+    return groups && matchOf(groups.flatMap((place?: readonly number[]) => place ?? [-1, -1]));
+  };
+}
+
+/** Begin and end of the match and of each group; -1 for none. */
+function matchOf(slots: readonly number[]): TagMatch | undefined {
+  const [, , removeStart = -1, removeEnd = -1, second] = slots;
+  if (removeStart < 0) return undefined;
+  if (second === undefined) {
+    return { removeStart, removeEnd, valueStart: removeStart, valueEnd: removeEnd };
+  }
+  return {
+    removeStart,
+    removeEnd,
+    valueStart: Math.max(0, second),
+    valueEnd: Math.max(0, slots[5] ?? 0),
+  };
+}
+
+/** Places in a byte string as places in the text that it is made from. */
+function placesInText(slots: readonly number[], bytes: string): readonly number[] {
+  return slots.map((slot) =>
+    slot < 0 ? slot : Buffer.from(bytes.slice(0, slot), 'latin1').toString('utf8').length,
+  );
 }
 
 /**

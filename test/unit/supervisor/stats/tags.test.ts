@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { defaultTagRules } from '../../../../supervisor/stats/tags/default-tag-rules.ts';
 import { labelName, metricName } from '../../../../supervisor/stats/tags/prometheus-names.ts';
 import { TagExtractor } from '../../../../supervisor/stats/tags/tag-extractor.ts';
-import { fixedTag, regexTag, tokenTag } from '../../../../supervisor/stats/tags/tag-rule.ts';
+import {
+  configuredTag,
+  fixedTag,
+  regexTag,
+  tokenTag,
+} from '../../../../supervisor/stats/tags/tag-rule.ts';
 import { recorded } from './recorded-store.ts';
 
 test('names give the metrics and labels that Envoy printed', () => {
@@ -70,4 +75,92 @@ test('statistics of files have no tags, fixed ones neither', () => {
 
 test('a regular expression that is none is refused', () => {
   assert.throws(() => regexTag('t', '('), SyntaxError);
+  assert.throws(() => configuredTag('t', '('), SyntaxError);
+});
+
+test('expressions of the configuration take the same out of names, whatever runs them', () => {
+  const cases = [
+    ['^cluster\\.((.+?)\\.)', 'cluster.a.b', 'cluster.b', 'a'],
+    ['^(?=cluster)\\w+\\.((.+?)\\.)', 'cluster.a.b', 'cluster.b', 'a'],
+    ['(response_code=\\.=(.+?);\\.;)|_rq(_(\\d{3}))$', 'x.response_code=.=200;.;y', 'x.y', '200'],
+    ['^a\\.|(b)', 'xb', 'x', 'b'],
+    ['(é(.)\\.)', 'été.éa.b', 'été.b', 'a'],
+    ['^((a.*?)\\.)', 'aöü.b', 'b', 'aöü'],
+    ['(b)?a', 'a', 'a', undefined],
+    ['(a)(b)?', 'xa', 'x', ''],
+  ] as const;
+  for (const [source, name, rest, value] of cases) {
+    const found = new TagExtractor([configuredTag('t', source)]).extract(name);
+    assert.deepEqual([found.name, found.tags[0]?.value], [rest, value], source);
+  }
+});
+
+const LONG = 50_000;
+
+/** Far less than a backtracking engine takes, far more than a busy machine. */
+const SHORT_MS = 400;
+
+test('no expression of the configuration holds the loop with a long name', () => {
+  const long = [
+    `a${'ab'.repeat(LONG / 2)}`,
+    'a'.repeat(LONG),
+    '.a'.repeat(LONG / 2),
+    `${'a'.repeat(60)}!`,
+  ];
+  const hostile = [
+    '.*(a|b).*(c)',
+    '(.*)(.*)(.*)(.*)zz',
+    '(?=.*a)(.*)*z',
+    '^(?=a)((a+)+)$',
+    '(a*)*\\1z',
+  ];
+  for (const source of hostile) {
+    const slow: string[] = [];
+    const extractor = new TagExtractor(
+      [configuredTag('t', source), configuredTag('u', '(b)')],
+      (rule) => slow.push(rule.tag),
+    );
+    const before = process.cpuUsage();
+    for (const name of long) extractor.extract(name);
+    const { user } = process.cpuUsage(before);
+    assert.ok(user / 1000 < SHORT_MS, `${source}: ${user / 1000} ms`);
+    assert.equal(extractor.extract('a.b.c').tags.at(-1)?.tag, 'u');
+  }
+});
+
+test('a rule that takes too long is left out, with a word of it, and the others stay', () => {
+  const slow: string[] = [];
+  const rules = [configuredTag('slow', '^(?=a)((a+)+)$'), configuredTag('other', '(b)')];
+  const extractor = new TagExtractor(rules, (rule) => slow.push(rule.tag));
+  const names = ['aa', `${'a'.repeat(60)}b`, 'ab'];
+  assert.deepEqual(
+    extractor.extractAll(names).map(({ tags }) => tags.map(({ tag }) => tag)),
+    [['slow'], ['other'], ['other']],
+  );
+  assert.deepEqual(slow, ['slow']);
+});
+
+test('our own expressions take linear time with every name', () => {
+  const parts = [
+    'listener',
+    'cluster',
+    'http',
+    'rds',
+    'ssl',
+    'ciphers',
+    'certificate',
+    '_rq_2xx',
+    'a',
+  ];
+  const rules = defaultTagRules();
+  const extractor = new TagExtractor(rules);
+  const before = process.cpuUsage();
+  for (const first of parts) {
+    for (const second of parts) {
+      for (const third of parts) {
+        extractor.extract(`${first}.x${`.${second}.${third}`.repeat(300)}`);
+      }
+    }
+  }
+  assert.ok(process.cpuUsage(before).user < 1_500_000);
 });
