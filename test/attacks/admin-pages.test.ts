@@ -15,10 +15,12 @@ import {
 import { startSluice, type Sluice } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
-const CLUSTERS = attackRuns(2000, 10_000);
-const LARGE_HOSTS = attackRuns(500, 20_000);
+const CLUSTERS = attackRuns(300, 10_000);
+const LARGE_HOSTS = attackRuns(100, 20_000);
 /** Takes minutes with so many clusters. */
 const LONG: HostilePage = { method: 'GET', target: '/stats?filter=.*.*.*.*.*zz' };
+/** Less than the limits of time that end the work of a client of which nothing is known. */
+const IDLE_MS = attackRuns(15_000, 30_000);
 const ACTIVE = 'http.admin.downstream_rq_active';
 
 describe('the admin interface', () => {
@@ -36,7 +38,8 @@ describe('the admin interface', () => {
   };
   /** Only the request that asks is under way. */
   const untilIdle = async (): Promise<void> => {
-    await waitUntil('no request but this', async () => (await sluice.stat(ACTIVE)) === 1);
+    const isIdle = async (): Promise<boolean> => (await sluice.stat(ACTIVE)) === 1;
+    await waitUntil('no request but this', isIdle, IDLE_MS);
   };
 
   it('answers probes while a page is made, whatever is asked, and forgets it with its client', async () => {

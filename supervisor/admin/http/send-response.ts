@@ -44,6 +44,11 @@ export async function sendResponse(
   options: SendOptions,
 ): Promise<number> {
   const { body, isGzipped = false } = response;
+  // It may have left while the answer was made; nothing tells of that again.
+  if (exchange.output.destroyed) {
+    await closeBody(body);
+    return 0;
+  }
   exchange.sendHead(response.status, headOf(response, options.clock));
   const { output } = exchange;
   if (options.isHead) {
@@ -94,23 +99,39 @@ async function sendEvents(
 ): Promise<number> {
   const { clock, deadlineMs } = options;
   const iterator = body[Symbol.asyncIterator]();
-  // A source that has nothing to say for long must learn that nobody listens any more.
-  const onClose = (): void => void iterator.return?.();
-  output.once('close', onClose);
   let bytes = 0;
   try {
-    for await (const chunk of { [Symbol.asyncIterator]: () => iterator }) {
-      if (output.destroyed) return bytes;
-      bytes += chunk.length;
-      if ((await write(output, chunk, options)) && clock.monotonicMs() <= deadlineMs) continue;
+    for (;;) {
+      const event = await nextEvent(iterator, output);
+      if (event === undefined || output.destroyed) return bytes;
+      if (event.done === true) break;
+      bytes += event.value.length;
+      if ((await write(output, event.value, options)) && clock.monotonicMs() <= deadlineMs)
+        continue;
       giveUp(output, options);
       return bytes;
     }
     output.end();
     return bytes;
   } finally {
-    output.off('close', onClose);
+    // A source that has nothing to say for long learns it when it has: nobody waits for that.
+    iterator.return?.().catch(() => undefined);
   }
+}
+
+/** Undefined when the client leaves before there is one. */
+async function nextEvent<Event>(
+  iterator: AsyncIterator<Event>,
+  output: Writable,
+): Promise<IteratorResult<Event> | undefined> {
+  return await new Promise((resolve, reject) => {
+    const onClose = (): void => resolve(undefined);
+    output.once('close', onClose);
+    iterator
+      .next()
+      .then(resolve, reject)
+      .finally(() => output.off('close', onClose));
+  });
 }
 
 /** Makes a page step by step while it is sent. */
@@ -215,6 +236,7 @@ async function write(
   onWritten?: () => void,
 ): Promise<boolean> {
   if (output.write(chunk, onWritten)) return true;
+  if (output.destroyed) return false;
   const { place } = options;
   place?.pause(() => giveUp(output, options));
   try {

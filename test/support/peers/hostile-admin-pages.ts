@@ -26,6 +26,7 @@ export function adminBootstrap(clusters: number, largeHosts = LARGE_HOSTS): obje
         { name: 'admin', admin_layer: {} },
       ],
     },
+    stats_config: { stats_tags: HOSTILE_TAGS },
     stats_sinks: [
       {
         name: 'envoy.stat_sinks.hystrix',
@@ -127,6 +128,16 @@ const HOSTILE_PATTERNS: readonly string[] = [
   '.*a.{20}b.{20}zz',
   `(${Array.from({ length: 300 }, (_, n) => `service_${n * 7}x`).join('|')})`,
   '\\bzz\\b.*\\bup',
+  '((a|b)*)*_zz',
+  '((ab)+)+zz',
+  '(?:(?:(?:a|b)*b)*a)*zz',
+];
+
+/** A tag of every statistic by an expression that takes for ever: it runs with a limit. */
+const HOSTILE_TAGS = [
+  { tag_name: 'first', regex: '.*(a|b).*(c)' },
+  { tag_name: 'second', regex: '^(?=cluster)(.*)(.*)((ab)+)+zz' },
+  { tag_name: 'third', regex: '(a*)*\\1zz' },
 ];
 
 export function hostilePages(clusters: number): readonly HostilePage[] {
