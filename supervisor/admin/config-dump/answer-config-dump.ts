@@ -13,7 +13,7 @@ import { quoteJson } from '../../../shared/json/quote-json.ts';
 import type { MessageTypes } from '../message-types.ts';
 import { typeUrlOf } from '../message-types.ts';
 import { nameMatcher, type NameMatcher } from '../name-matcher.ts';
-import { DUMP_PACKAGE, dumpSections } from './dump-sections.ts';
+import { DUMP_PACKAGE, dumpSections, madeInSteps } from './dump-sections.ts';
 import type { DumpItem, DumpSection } from './dump-sections.ts';
 import { applyMask, describeMask, isValidPath, parseMask, treeOf, trim } from './field-mask.ts';
 import { mapLazily } from './lazy-list.ts';
@@ -161,19 +161,28 @@ function* maskElements(
 ): Steps<Iterable<JsonObject | undefined> | undefined> {
   const { elementType, paths } = wanted;
   const typeUrl = typeUrlOf(elementType);
-  const elementOf = (item: DumpItem): JsonObject | undefined => {
-    const message = item.make();
+  function* elementOf(item: DumpItem): Steps<JsonObject | undefined, ''> {
+    const message = yield* madeInSteps(item);
     return paths.length === 0 ? message : applyMask(types, elementType, message, paths);
-  };
+  }
   for (const first of items) {
     yield;
     if (first === undefined) continue;
-    if (elementOf(first) === undefined) return undefined;
+    if ((yield* elementOf(first)) === undefined) return undefined;
     break;
   }
-  return mapLazily(items, (item) =>
-    item === undefined ? undefined : { '@type': typeUrl, ...elementOf(item) },
-  );
+  return elements();
+
+  function* elements(): Generator<JsonObject | undefined> {
+    for (const item of items) {
+      const steps = item === undefined ? undefined : elementOf(item);
+      for (;;) {
+        const step = steps?.next();
+        yield step?.done === true ? { '@type': typeUrl, ...step.value } : undefined;
+        if (step?.done !== false) break;
+      }
+    }
+  }
 }
 
 function* printElements(
@@ -210,11 +219,8 @@ function* printSections(types: MessageTypes, sections: readonly DumpSection[]): 
           continue;
         }
         yield separator;
-        yield* printMessage(
-          types,
-          { typeName: `${typeName}.${list.element}`, depth: 4 },
-          item.make(),
-        );
+        const message = yield* madeInSteps(item);
+        yield* printMessage(types, { typeName: `${typeName}.${list.element}`, depth: 4 }, message);
         separator = ',\n    ';
       }
       if (separator !== opening) yield '\n   ]';

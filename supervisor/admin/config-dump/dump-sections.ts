@@ -6,6 +6,7 @@ import { timestamp } from '../timestamp.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { AdminContext, ConfigView, DumpedListener, DumpedResource } from '../admin-context.ts';
 import type { RefusedUpdate } from '../../store/discovery-status.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
 import { mapLazily } from './lazy-list.ts';
 
 export interface DumpSection {
@@ -29,10 +30,16 @@ interface DumpList {
 export interface DumpItem {
   readonly name: string;
   readonly make: () => JsonObject;
+  /** What `make` makes, in steps, where it may be large. */
+  readonly makeInSteps?: () => Steps<JsonObject, ''>;
   /** Where it is not the element whose name counts, but those in this list of it. */
   readonly namesIn?: string;
   /** What is shown of it when another name is asked for; absent: nothing. */
   readonly makeUnasked?: () => JsonObject;
+}
+
+export function* madeInSteps({ make, makeInSteps }: DumpItem): Steps<JsonObject, ''> {
+  return makeInSteps === undefined ? make() : yield* makeInSteps();
 }
 
 export const DUMP_PACKAGE = 'envoy.admin.v3';
@@ -88,13 +95,19 @@ function isEmpty(items: Iterable<unknown>): boolean {
 
 function endpointsSection(endpoints: ReturnType<ConfigView['endpoints']>): DumpSection {
   const items = (resources: Iterable<DumpedResource>): Iterable<DumpItem> =>
-    mapLazily(resources, (resource) => ({
-      name: resource.name,
-      make: () => ({
-        ...versionInfo(resource.versionInfo),
-        endpoint_config: resource.message,
-      }),
-    }));
+    mapLazily(resources, (resource) => {
+      const version = versionInfo(resource.versionInfo);
+      const { name, messageInSteps } = resource;
+      return {
+        name,
+        make: () => ({ ...version, endpoint_config: resource.message }),
+        ...(messageInSteps && {
+          *makeInSteps() {
+            return { ...version, endpoint_config: yield* messageInSteps() };
+          },
+        }),
+      };
+    });
   return {
     type: 'EndpointsConfigDump',
     fields: {},

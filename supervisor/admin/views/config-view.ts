@@ -10,7 +10,7 @@ import type { ConfigView, DumpedListener, DumpedResource } from '../admin-contex
 import type { RefusedUpdate, UnreadyTargets } from '../../store/discovery-status.ts';
 import { mapLazily } from '../config-dump/lazy-list.ts';
 import { inlineRoutes, inlineScopes, namedScopes } from './routes-in-listeners.ts';
-import { endpointMessage } from './endpoint-message.ts';
+import { endpointMessage, endpointMessageInSteps } from './endpoint-message.ts';
 import { connectionManagersOf, hasDiscoveredFilter } from '../../store/lingering-listener.ts';
 import type {
   ResourceEntry,
@@ -200,7 +200,13 @@ function endpointsOf(
       name: asked,
       versionInfo: '',
       lastUpdatedMs: active.lastUpdatedMs,
-      message: { '@type': TYPE_URLS.endpoints, ...endpointMessage(assignmentOf(name), options) },
+      get message() {
+        return { '@type': TYPE_URLS.endpoints, ...endpointMessage(assignmentOf(name), options) };
+      },
+      *messageInSteps() {
+        const message = yield* endpointMessageInSteps(assignmentOf(name), options);
+        return { '@type': TYPE_URLS.endpoints, ...message };
+      },
     };
   });
 }
