@@ -106,6 +106,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     'a type that lets TypeScript check a table, whose own keys are its type',
     {
       'shared/stats/template.ts': 2,
+      'supervisor/http-pages/params.ts': 2,
       'src/options/option-table.ts': 1,
       'supervisor/hot-restart/hot-restart-message.ts': 1,
       'workers/http1/parse-errors.ts': 1,

@@ -20,7 +20,7 @@ import type { HealthFlag } from '../../shared/resources/clusters/host-health.ts'
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../loop/contention.ts';
-import type { LoopTurns } from '../loop/loop-turns.ts';
+import type { LoopTurns, Steps } from '../loop/loop-turns.ts';
 import type { TapRequest } from '../tap/tap-sessions.ts';
 import type { DrainCommands } from '../drain/drain-view.ts';
 
@@ -83,6 +83,8 @@ export interface DumpedResource {
   readonly message: JsonObject;
   /** The last update that was refused for this name. */
   readonly error?: RefusedUpdate;
+  /** Makes the message in steps, where it may be large. */
+  readonly messageInSteps?: () => Steps<JsonObject, ''>;
 }
 
 export interface ConfigView {
@@ -158,7 +160,7 @@ export interface ClustersView {
   /** Undefined when the cluster is gone since `names()`. */
   status(name: string): ClusterStatus | undefined;
   /** Certificates that clusters and listeners have loaded. */
-  certificates(): readonly CertificateStatus[];
+  certificates(): Iterable<CertificateStatus>;
 }
 
 export interface ClusterStatus {

@@ -1,5 +1,6 @@
 /** docs/admin.md, made from the routing table so that neither can say what the other does not. */
-import type { AdminParam, AdminRoute } from './admin-route.ts';
+import type { ShownParam } from '../http-pages/params.ts';
+import type { AdminRoute } from './admin-route.ts';
 
 const INTRODUCTION = `# The admin interface
 
@@ -63,12 +64,12 @@ function describeRoute(route: AdminRoute): string {
   return `## ${method} \`${route.path}\`\n\n${sentence(route.help)}\n${table}${params.join('')}`;
 }
 
-function describeParam(param: AdminParam): string {
+function describeParam(param: ShownParam): string {
   const help = sentence(param.help).replaceAll('|', '\\|');
   return `| \`${param.name}\` | ${valuesOf(param)} | ${help} |\n`;
 }
 
-function valuesOf(param: AdminParam): string {
+function valuesOf(param: ShownParam): string {
   switch (param.kind) {
     case 'boolean':
       return 'present or not';

@@ -1,7 +1,16 @@
-/** What the routing table says of one endpoint; everything else is derived from it. */
+/** What the routing table says of one endpoint; everything else is made from it. */
 import type { AdminContext } from './admin-context.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';
+import {
+  BadParam,
+  readParams,
+  shownParams,
+  type Params,
+  type ParamValues,
+  type ShownParam,
+} from '../http-pages/params.ts';
 import type { Query } from '../http-pages/query.ts';
+import { TEXT } from './http/responses.ts';
 
 export interface AdminRoute {
   readonly path: string;
@@ -10,7 +19,8 @@ export interface AdminRoute {
   readonly mutates: boolean;
   /** A large page: at most a few are made at the same time. */
   readonly large?: boolean;
-  readonly params: readonly AdminParam[];
+  /** As help, forms and docs show them. */
+  readonly params: readonly ShownParam[];
   /**
    * Absent: always. Otherwise `/help` leaves it out and its path is unknown while this is false.
    */
@@ -33,25 +43,54 @@ export interface EndpointRequest {
   readonly body: string;
 }
 
-export type AdminParam =
-  | { readonly kind: 'boolean' | 'string'; readonly name: string; readonly help: string }
-  | {
-      readonly kind: 'enum';
-      readonly name: string;
-      readonly help: string;
-      readonly choices: readonly string[];
-    };
+type NoParams = Readonly<Record<never, never>>;
 
-export function flag(name: string, help: string): AdminParam {
-  return { kind: 'boolean', name, help };
+/** An endpoint whose parameters are read, or refused with 400, before it is asked. */
+interface DeclaredRoute<Declared extends Params> extends Omit<
+  AdminRoute,
+  'mutates' | 'params' | 'handle'
+> {
+  readonly params?: Declared;
+  readonly handle: (
+    request: RequestOf<Declared>,
+    context: AdminContext,
+  ) => AdminResponse | Promise<AdminResponse>;
 }
 
-export function text(name: string, help: string): AdminParam {
-  return { kind: 'string', name, help };
+/** A request that `handle` has read the parameters of. */
+export type RequestOf<Declared extends Params> = EndpointRequest & {
+  readonly params: ParamValues<Declared>;
+};
+
+const NONE: Params = {};
+
+export function read<Declared extends Params = NoParams>(
+  route: DeclaredRoute<Declared>,
+): AdminRoute {
+  return declared(route, false);
 }
 
-export function oneOf(name: string, choices: readonly string[], help: string): AdminParam {
-  return { kind: 'enum', name, help, choices };
+export function mutate<Declared extends Params = NoParams>(
+  route: DeclaredRoute<Declared>,
+): AdminRoute {
+  return declared(route, true);
+}
+
+function declared<Declared extends Params>(
+  { params: given = NONE as Declared, handle, ...route }: DeclaredRoute<Declared>,
+  mutates: boolean,
+): AdminRoute {
+  return {
+    ...route,
+    mutates,
+    params: shownParams(given),
+    handle: (request, context) => {
+      const params = readParams(given, request.query);
+      return params instanceof BadParam
+        ? { status: 400, contentType: params.contentType ?? TEXT, body: params.text }
+        : handle({ ...request, params }, context);
+    },
+  };
 }
 
 /** The routes that exist now. */

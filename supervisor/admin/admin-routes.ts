@@ -4,11 +4,12 @@
  * since clients and people know them.
  */
 import type { Profilers } from '../profiling/profilers.ts';
-import type { AdminRoute } from './admin-route.ts';
-import { flag, offeredRoutes, oneOf, text } from './admin-route.ts';
-import { answerConfigDump } from './config-dump/answer-config-dump.ts';
+import type { ShownParam } from '../http-pages/params.ts';
+import { PROMETHEUS_SHOWN, STATS_SHOWN } from '../stats-output/stats-params.ts';
+import { mutate, offeredRoutes, read, type AdminRoute } from './admin-route.ts';
+import { answerConfigDump, CONFIG_DUMP_PARAMS } from './config-dump/answer-config-dump.ts';
 import { answerCerts } from './endpoints/certs.ts';
-import { answerClusters } from './endpoints/clusters.ts';
+import { answerClusters, CLUSTERS_PARAMS } from './endpoints/clusters.ts';
 import {
   failHealthChecks,
   passHealthChecks,
@@ -17,12 +18,13 @@ import {
   resetCounters,
 } from './endpoints/commands.ts';
 import { answerContention } from './endpoints/contention.ts';
-import { answerDrainStatus, drainListeners, undrainListeners } from './endpoints/drain.ts';
+import { DRAIN_PARAMS, drainListeners, undrainListeners } from './endpoints/drain.ts';
+import { answerDrainStatus, DRAIN_STATUS_PARAMS } from './endpoints/drain-status.ts';
 import { answerHeapSpaces } from './endpoints/heap-spaces.ts';
 import { answerHotRestartVersion } from './endpoints/hot-restart-version.ts';
-import { answerInitDump } from './endpoints/init-dump.ts';
-import { answerListeners } from './endpoints/listeners.ts';
-import { answerLogging } from './endpoints/logging.ts';
+import { answerInitDump, INIT_DUMP_PARAMS } from './endpoints/init-dump.ts';
+import { answerListeners, LISTENERS_PARAMS } from './endpoints/listeners.ts';
+import { answerLogging, LOGGING_PARAMS } from './endpoints/logging.ts';
 import { answerMemory } from './endpoints/memory.ts';
 import {
   answerAllocationProfiler,
@@ -30,6 +32,7 @@ import {
   answerHeapDump,
   answerHeapProfiler,
   answerPeakHeapDump,
+  switchParams,
 } from './endpoints/profilers.ts';
 import { answerReady } from './endpoints/ready.ts';
 import { answerRuntime, answerRuntimeModify } from './endpoints/runtime.ts';
@@ -39,18 +42,6 @@ import { renderHelp } from './help.ts';
 import { answerHome } from './home/answer-home.ts';
 import { textResponse } from './http/responses.ts';
 import type { MessageTypes } from './message-types.ts';
-import { OWN_DRAIN_PARAMS } from './drain-params.ts';
-import { STATS_PARAMS, PROMETHEUS_PARAMS } from './stats-params.ts';
-
-type Read = Omit<AdminRoute, 'mutates' | 'params'> & Partial<Pick<AdminRoute, 'params'>>;
-
-function read(route: Read): AdminRoute {
-  return { params: [], ...route, mutates: false };
-}
-
-function mutate(route: Read): AdminRoute {
-  return { params: [], ...route, mutates: true };
-}
 
 /** What endpoints need besides the context; made once. */
 export interface AdminRouteParts {
@@ -118,13 +109,13 @@ function stateRoutes(types: MessageTypes): AdminRoute[] {
       path: '/clusters',
       help: 'upstream cluster status',
       large: true,
-      params: [text('filter', 'Regular expression (Google re2) for filtering clusters by name')],
+      params: CLUSTERS_PARAMS,
       handle: answerClusters,
     }),
     read({
       path: '/listeners',
       help: 'print listener info',
-      params: [oneOf('format', ['text', 'json'], 'File format to use')],
+      params: LISTENERS_PARAMS,
       handle: answerListeners,
     }),
   ];
@@ -136,32 +127,13 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
       path: '/config_dump',
       help: 'dump current Sluice configs',
       large: true,
-      params: [
-        text('resource', 'The resource to dump'),
-        text(
-          'mask',
-          'The mask to apply. When both resource and mask are specified, the mask is applied to every element in the desired repeated field so that only a subset of fields are returned. The mask is parsed as a Protobuf::FieldMask',
-        ),
-        text(
-          'name_regex',
-          'Dump only the currently loaded configurations whose names match the specified regex. Can be used with both resource and mask query parameters.',
-        ),
-        flag(
-          'include_eds',
-          'Dump currently loaded configuration including EDS. See the response definition for more information',
-        ),
-      ],
+      params: CONFIG_DUMP_PARAMS,
       handle: (request, context) => answerConfigDump(request, context, types),
     }),
     read({
       path: '/init_dump',
       help: 'dump current Sluice init manager information (experimental)',
-      params: [
-        text(
-          'mask',
-          'The desired component to dump unready targets. The mask is parsed as a Protobuf::FieldMask. For example, get the unready targets of all listeners with /init_dump?mask=listener`',
-        ),
-      ],
+      params: INIT_DUMP_PARAMS,
       handle: answerInitDump,
     }),
     read({
@@ -190,14 +162,15 @@ function dashboardRoutes(): AdminRoute[] {
 }
 
 function statsRoutes(): AdminRoute[] {
-  const page = (path: string, help: string, params: AdminRoute['params']): AdminRoute =>
-    read({
-      path,
-      help,
-      params,
-      large: true,
-      handle: async (request, context) => await context.stats.read(path, request),
-    });
+  // They read their parameters themselves: a filter may be matched before the others are looked at.
+  const page = (path: string, help: string, params: readonly ShownParam[]): AdminRoute => ({
+    path,
+    help,
+    params,
+    mutates: false,
+    large: true,
+    handle: async (request, context) => await context.stats.read(path, request),
+  });
   const lookups = (command: 'enable' | 'disable' | 'clear', help: string): AdminRoute =>
     mutate({
       path: `/stats/recentlookups/${command}`,
@@ -205,8 +178,8 @@ function statsRoutes(): AdminRoute[] {
       handle: (_request, context) => context.stats.recentLookups(command),
     });
   return [
-    page('/stats', 'print server stats', STATS_PARAMS),
-    page('/stats/prometheus', 'print server stats in prometheus format', PROMETHEUS_PARAMS),
+    page('/stats', 'print server stats', STATS_SHOWN),
+    page('/stats/prometheus', 'print server stats in prometheus format', PROMETHEUS_SHOWN),
     page('/stats/recentlookups', 'Show recent stat-name lookups', []),
     lookups('clear', 'clear list of stat-name lookups and counter'),
     lookups('disable', 'disable recording of reset stat-name lookup names'),
@@ -224,21 +197,7 @@ function drainRoutes(): AdminRoute[] {
     mutate({
       path: '/drain_listeners',
       help: 'drain listeners',
-      params: [
-        flag(
-          'graceful',
-          'When draining listeners, enter a graceful drain period prior to closing listeners. This behaviour and duration is configurable via server options or CLI',
-        ),
-        flag(
-          'skip_exit',
-          'When draining listeners, drain the connections but never stop the listeners. The graceful parameter has no effect when this is set, since the drain period only delays stopping the listeners',
-        ),
-        flag(
-          'inboundonly',
-          'Drains all inbound listeners. traffic_direction field in envoy_v3_api_msg_config.listener.v3.Listener is used to determine whether a listener is inbound or outbound.',
-        ),
-        ...OWN_DRAIN_PARAMS,
-      ],
+      params: DRAIN_PARAMS,
       handle: drainListeners,
     }),
     mutate({
@@ -249,7 +208,7 @@ function drainRoutes(): AdminRoute[] {
     read({
       path: '/drain_status',
       help: 'print how far the drain of each listener is',
-      params: [oneOf('format', ['json', 'stream'], 'One JSON document, or an event stream')],
+      params: DRAIN_STATUS_PARAMS,
       handle: answerDrainStatus,
     }),
   ];
@@ -280,21 +239,7 @@ function commandRoutes(): AdminRoute[] {
     mutate({
       path: '/logging',
       help: 'query/change logging levels',
-      params: [
-        text(
-          'paths',
-          'Change multiple logging levels by setting to <logger_name1>:<desired_level1>,<logger_name2>:<desired_level2>. If fine grain logging is enabled, use __FILE__ or a glob experision as the logger name. For example, source/common*:warning',
-        ),
-        text(
-          'group',
-          'Change given logger group to desired level, set to <logger_group_name>:<desired_level>. logger_group_name must be a logger name.',
-        ),
-        oneOf(
-          'level',
-          ['', 'trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'],
-          "desired logging level, this will change all loggers's level",
-        ),
-      ],
+      params: LOGGING_PARAMS,
       handle: answerLogging,
     }),
   ];
@@ -330,24 +275,23 @@ function tapRoute(): AdminRoute {
 }
 
 function profilerRoutes(profilers: Profilers): AdminRoute[] {
-  const enable = (help: string) => [oneOf('enable', ['y', 'n'], help)];
   return [
     mutate({
       path: '/cpuprofiler',
       help: 'enable/disable the CPU profiler',
-      params: enable('enables the CPU profiler'),
+      params: switchParams('enables the CPU profiler'),
       handle: async (request) => await answerCpuProfiler(request, profilers),
     }),
     mutate({
       path: '/heapprofiler',
       help: 'enable/disable the heap profiler',
-      params: enable('enable/disable the heap profiler'),
+      params: switchParams('enable/disable the heap profiler'),
       handle: async (request) => await answerHeapProfiler(request, profilers),
     }),
     mutate({
       path: '/allocprofiler',
       help: 'enable/disable the allocation profiler (if supported)',
-      params: enable('enable/disable the allocation profiler'),
+      params: switchParams('enable/disable the allocation profiler'),
       handle: async (request) => await answerAllocationProfiler(request, profilers),
     }),
     read({

@@ -1,5 +1,6 @@
 /** The table of `/help`, made from the routing table. */
-import type { AdminParam, AdminRoute } from './admin-route.ts';
+import type { ShownParam } from '../http-pages/params.ts';
+import type { AdminRoute } from './admin-route.ts';
 
 /** Ends in a line feed; unknown paths are answered with it too. */
 export function renderHelp(routes: readonly AdminRoute[]): string {
@@ -11,6 +12,6 @@ export function renderHelp(routes: readonly AdminRoute[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-function describe(param: AdminParam): string {
+function describe(param: ShownParam): string {
   return param.kind === 'enum' ? `${param.help}; One of (${param.choices.join(', ')})` : param.help;
 }

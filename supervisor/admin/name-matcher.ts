@@ -1,5 +1,6 @@
 /** Regular expressions that clients send, in RE2 syntax and run in linear time. */
 import { toByteString } from '../../shared/regex/byte-string.ts';
+import { parsed, type BadParam, type Param } from '../http-pages/params.ts';
 import { compileRegex } from '../regex/compile-regex.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 
@@ -10,20 +11,22 @@ export interface NameMatcher {
   matches(name: string): boolean;
 }
 
-export type CompiledName =
-  | { readonly ok: true; readonly matcher: NameMatcher }
-  /** `reason` is RE2's own text, such as `missing ]: [`. */
-  | { readonly ok: false; readonly matcher?: undefined; readonly reason: string };
-
-export function compileNameMatcher(pattern: string): CompiledName {
-  const compiled = compileRegex(pattern, { use: 'match' });
-  if (!compiled.ok) return { ok: false, reason: compiled.error };
-  const runner = makeRegexRunner(compiled.regex);
-  return {
-    ok: true,
-    matcher: {
-      contains: (name) => runner.search(toByteString(name)),
-      matches: (name) => runner.test(toByteString(name)),
+/** A parameter that is a pattern; `refusal` is told RE2's own words, such as `missing ]: [`. */
+export function nameMatcher(
+  help: string,
+  refusal: (reason: string, pattern: string) => BadParam,
+): Param<NameMatcher | undefined> {
+  return parsed(
+    help,
+    (pattern) => {
+      const compiled = compileRegex(pattern, { use: 'match' });
+      if (!compiled.ok) return refusal(compiled.error, pattern);
+      const runner = makeRegexRunner(compiled.regex);
+      return {
+        contains: (name) => runner.search(toByteString(name)),
+        matches: (name) => runner.test(toByteString(name)),
+      };
     },
-  };
+    undefined,
+  );
 }

@@ -7,14 +7,14 @@
 import type { ApiCatalog, FieldType, MessageType } from './api/api-catalog.ts';
 import { type MessageObject, isMessageObject } from './convert/message-object.ts';
 import { MessageReader } from './convert/message-reader.ts';
-import { defaultScalar, Invalid, readScalar } from './convert/scalars.ts';
+import { Invalid, readScalar } from './convert/scalars.ts';
 import { isWellKnown } from './convert/well-known-reader.ts';
 import type { ProblemSink } from './problem.ts';
 import type { SourceNode } from './source/source-node.ts';
 import { checkApiStatus } from './validate/api-status.ts';
 import { checkValue } from './validate/check-value.ts';
 import { checkConstraints } from './validate/constraint-checker.ts';
-import { planOf } from './validate/message-plan.ts';
+import { planOf, type FastPathField } from './validate/message-plan.ts';
 
 /** Messages and texts nested deeper than the limits of both are beyond this one too. */
 const DEEPEST = 90;
@@ -23,7 +23,6 @@ const BACKSLASH = '\\'.charCodeAt(0);
 const SMALL_U = 'u'.charCodeAt(0);
 /** Numbers of more digits are looked at by their text. */
 const SMALL_NUMBERS = 1e9;
-const ONEOFS_MAX = 31;
 
 /** Something that the long way has to look at. */
 class Unusual extends Error {}
@@ -56,21 +55,6 @@ export function readJsonFastPath(
   }
 }
 
-/** Whether no check has anything to say of a normalised message; false: they have to be asked. */
-export function isFastPath(
-  catalog: ApiCatalog,
-  type: MessageType,
-  message: MessageObject,
-): boolean {
-  try {
-    // Another object would mean that it was not normalised.
-    return new FastPathReader(catalog, true).message(type, message, 0) === message;
-  } catch (error) {
-    if (error instanceof Unusual) return false;
-    throw error;
-  }
-}
-
 /** Of JSON that is well formed; undefined where it has escapes that need a look. */
 function countTexts(content: Uint8Array): number | undefined {
   let quotes = 0;
@@ -85,29 +69,8 @@ function countTexts(content: Uint8Array): number | undefined {
   return quotes / 2;
 }
 
-/** How the value of a field is read. */
-type Way = 'message' | 'messages' | 'text' | 'number' | 'boolean' | 'enum' | 'long';
-
 const ANY = 'google.protobuf.Any';
 const TYPE_URL = '@type';
-
-interface FieldPlan {
-  readonly field: FieldType;
-  readonly way: Way;
-  /** A bit for each oneof of the message; 0 for none. */
-  readonly oneof: number;
-  /** It has to be there, or its default value breaks a rule. */
-  readonly isNeeded: boolean;
-  readonly hasRules: boolean;
-}
-
-interface TypePlan {
-  readonly fields: ReadonlyMap<string, FieldPlan>;
-  readonly needed: number;
-  readonly requiredOneofs: number;
-}
-
-const plans = new WeakMap<MessageType, TypePlan>();
 
 class FastPathReader {
   /** Keys and texts that were met. */
@@ -115,12 +78,9 @@ class FastPathReader {
   readonly #catalog: ApiCatalog;
   readonly #reader: MessageReader;
   readonly #sink: ProblemSink = { report: unusual };
-  /** What it reads was normalised before: it changes nothing. */
-  readonly #checksOnly: boolean;
 
-  constructor(catalog: ApiCatalog, checksOnly = false) {
+  constructor(catalog: ApiCatalog) {
     this.#catalog = catalog;
-    this.#checksOnly = checksOnly;
     this.#reader = new MessageReader({ catalog, unknownFields: 'refuse', report: unusual });
   }
 
@@ -135,7 +95,7 @@ class FastPathReader {
 
   /** `skip`: a name that is of no field. */
   #fields(type: MessageType, given: MessageObject, depth: number, skip?: string): MessageObject {
-    const plan = usualPlanOf(type);
+    const plan = planOf(type).fastPath ?? unusual();
     let [needed, oneofs, dropped] = [0, 0, 0];
     for (const name in given) {
       if (name === skip) continue;
@@ -153,15 +113,13 @@ class FastPathReader {
   }
 
   /** Undefined for what counts as not given. */
-  #inPlace(type: MessageType, plan: FieldPlan, given: MessageObject, depth: number): unknown {
+  #inPlace(type: MessageType, plan: FastPathField, given: MessageObject, depth: number): unknown {
     const { name } = plan.field;
     const before = given[name];
     // Null stands for a field that is not there, but for some that know it.
     if (before === null || before === undefined) return unusual();
     const value = this.#value(type, plan, before, depth);
-    if (value === before) return value;
-    if (this.#checksOnly) return unusual();
-    given[name] = value;
+    if (value !== before) given[name] = value;
     return value;
   }
 
@@ -178,7 +136,7 @@ class FastPathReader {
   }
 
   /** Undefined for what counts as not given. */
-  #value(type: MessageType, plan: FieldPlan, given: unknown, depth: number): unknown {
+  #value(type: MessageType, plan: FastPathField, given: unknown, depth: number): unknown {
     const { field } = plan;
     switch (plan.way) {
       case 'message':
@@ -201,7 +159,7 @@ class FastPathReader {
     }
   }
 
-  #checked(plan: FieldPlan, value: unknown, byDefault: unknown): unknown {
+  #checked(plan: FastPathField, value: unknown, byDefault: unknown): unknown {
     const { field, hasRules } = plan;
     if (value === byDefault && !field.hasPresence) return undefined;
     if (hasRules && checkValue(field, field.descriptor.rules, value) !== undefined) unusual();
@@ -221,9 +179,7 @@ class FastPathReader {
     for (let at = 0; at < length; at++) {
       const before: unknown = given[at];
       const item = this.message(type, before, depth + 1);
-      if (item === before) continue;
-      if (this.#checksOnly) unusual();
-      given[at] = item;
+      if (item !== before) given[at] = item;
     }
     return given;
   }
@@ -246,9 +202,7 @@ class FastPathReader {
   }
 
   #byLongWay(type: MessageType, field: FieldType, given: unknown, depth: number): unknown {
-    const message = this.#checksOnly
-      ? { [field.name]: given }
-      : this.#readField(type, field, this.#nodeOf(given, depth));
+    const message = this.#readField(type, field, this.#nodeOf(given, depth));
     const { incomplete } = this.#reader;
     const [catalog, sink] = [this.#catalog, this.#sink];
     // It says nothing of the fields that are not in this one.
@@ -305,58 +259,4 @@ function withoutDropped(given: MessageObject): MessageObject {
     if (value !== undefined) message[name] = value;
   }
   return message;
-}
-
-/** Made once per type. */
-function usualPlanOf(type: MessageType): TypePlan {
-  let plan = plans.get(type);
-  if (plan === undefined) {
-    plan = makePlan(type);
-    plans.set(type, plan);
-  }
-  return plan;
-}
-
-function makePlan(type: MessageType): TypePlan {
-  const { needed, requiredOneofs } = planOf(type);
-  if (type.workInProgress || type.oneofs.length > ONEOFS_MAX) return unusual();
-  const fields = type.fields
-    // Whoever uses these is told.
-    .filter(({ descriptor: { deprecated, workInProgress } }) => !(deprecated || workInProgress))
-    .map((field): FieldPlan => {
-      const { oneof, rules } = field.descriptor;
-      return {
-        field,
-        way: wayOf(field),
-        oneof: oneof === undefined ? 0 : 1 << oneof,
-        isNeeded: needed.has(field),
-        hasRules: rules !== undefined,
-      };
-    });
-  return {
-    fields: new Map(fields.map((plan) => [plan.field.name, plan])),
-    needed: needed.size,
-    requiredOneofs: type.oneofs.reduce((bits, { name }, index) => {
-      const isRequired = requiredOneofs.some((one) => one.name === name);
-      return isRequired ? bits | (1 << index) : bits;
-    }, 0),
-  };
-}
-
-function wayOf(field: FieldType): Way {
-  const { kind, isList, isMap } = field;
-  if (isMap) return 'long';
-  if (kind === 'message') return wayOfMessages(field);
-  if (isList) return 'long';
-  if (kind === 'enum') return field.enum.fullName.startsWith('google.') ? 'long' : 'enum';
-  if (kind === 'bool') return 'boolean';
-  if (kind === 'string') return 'text';
-  return typeof defaultScalar(kind) === 'number' ? 'number' : 'long';
-}
-
-function wayOfMessages({ isList, descriptor: { type = '', rules } }: FieldType): Way {
-  if (isWellKnown(type) && type !== ANY) return 'long';
-  if (!isList) return 'message';
-  const { unique, items } = rules?.repeated ?? {};
-  return unique === true || items !== undefined ? 'long' : 'messages';
 }

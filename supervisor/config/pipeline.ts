@@ -24,7 +24,7 @@ import {
 } from './validate/api-status.ts';
 import { checkConstraints } from './validate/constraint-checker.ts';
 import { findRepeatedListeners } from './validate/repeated-listeners.ts';
-import { isFastPath, readJsonFastPath } from './json-fast-path.ts';
+import { readJsonFastPath } from './json-fast-path.ts';
 
 const bootstrapType = 'envoy.config.bootstrap.v3.Bootstrap';
 
@@ -116,9 +116,7 @@ export async function runPipeline(
   const featureUses = { deprecated: 0, workInProgress: 0 };
   const incomplete = mergedSet(reading.incomplete);
   const repeated = findRepeatedListeners(typeName === bootstrapType ? merged : {});
-  const isClean =
-    found === 0 && repeated.warnings.length === 0 && isFastPath(catalog, type, merged);
-  if (!isClean && isReadable(reading.problems.slice(0, found))) {
+  if (isReadable(reading.problems.slice(0, found))) {
     const policy = readDeprecationPolicy(merged, options.runtime);
     if (options.unknownFields !== 'ignore') {
       checkApiStatus({ catalog, sink, policy, uses: featureUses }, type, merged);

@@ -1,5 +1,4 @@
 /** Which of Prometheus' formats a client gets, from its request. */
-import type { Query } from '../http-pages/query.ts';
 
 /** Text 0.0.4, OpenMetrics 1.0.0, or length-delimited messages. */
 export type Exposition = 'text' | 'openmetrics' | 'protobuf';
@@ -11,14 +10,20 @@ export const CONTENT_TYPES: Readonly<Record<Exposition, string | undefined>> = {
     'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
 };
 
+/** The parameters that ask for one. */
+interface AskedExposition {
+  readonly prom_protobuf: boolean;
+  readonly openmetrics: boolean;
+}
+
 /**
  * As in Envoy the first of text and protobuf that the client lists wins, whatever the weights.
  * OpenMetrics names some metrics differently, which would part dashboards from their data, so it is
  * for clients that ask for nothing else.
  */
-export function chooseExposition(query: Query, accept: string): Exposition {
-  if (query.has('prom_protobuf')) return 'protobuf';
-  if (query.has('openmetrics')) return 'openmetrics';
+export function chooseExposition(asked: AskedExposition, accept: string): Exposition {
+  if (asked.prom_protobuf) return 'protobuf';
+  if (asked.openmetrics) return 'openmetrics';
   const types = accept.split(',').map((entry) => (entry.split(';')[0] ?? '').trim());
   const first = types.map((type) => known.get(type)).find((found) => found !== undefined);
   if (first !== undefined) return first;

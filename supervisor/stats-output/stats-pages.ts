@@ -77,7 +77,9 @@ export class StatsPages implements StatsEndpoints {
     if (!read.ok) return { status: 400, body: read.error };
     await this.#options.beforeRead();
     const page = await this.#page(read.params, query);
-    return query.has('gzip') && acceptsGzip(acceptEncoding) ? { ...page, isGzipped: true } : page;
+    return read.params.isGzipped && acceptsGzip(acceptEncoding)
+      ? { ...page, isGzipped: true }
+      : page;
   }
 
   recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse {

@@ -1,14 +1,26 @@
 /**
- * The parameters of `/stats` and `/stats/prometheus`: read and checked in Envoy's order and
- * refused in its words.
+ * The parameters of `/stats` and `/stats/prometheus`, in the order in which Envoy checks them and
+ * refused in its words; and which of them its help and forms show.
  */
-import type { FilterCompiler } from '../stats/name-filter.ts';
+import {
+  BadParam,
+  flag,
+  oneOf,
+  parsed,
+  readParams,
+  shownParams,
+  text,
+  words,
+  type ParamValues,
+  type ShownParam,
+} from '../http-pages/params.ts';
 import type { Query } from '../http-pages/query.ts';
 import type { StatKind } from '../../shared/stats/template.ts';
+import type { FilterCompiler } from '../stats/name-filter.ts';
+import type { Selection } from '../stats/selection.ts';
 import { chooseExposition, type Exposition } from './exposition.ts';
 import type { HistogramMode } from './render/histogram-text.ts';
 import type { PrometheusHistogramMode } from './render/prometheus-histograms.ts';
-import type { Selection } from '../stats/selection.ts';
 
 type StatsFormat = 'text' | 'json' | 'html' | 'prometheus';
 
@@ -24,6 +36,8 @@ export interface StatsParams {
   readonly hasHelp: boolean;
   /** Prometheus only. */
   readonly exposition: Exposition;
+  /** Asked for, where the client takes it. */
+  readonly isGzipped: boolean;
   /** Of a native histogram, at most. */
   readonly maxNativeBuckets: number;
 }
@@ -33,29 +47,88 @@ export type StatsParamsResult =
   /** The body of the answer with status 400. */
   | { readonly ok: false; readonly error: string };
 
-const kinds: ReadonlyMap<string, StatKind | undefined> = new Map([
+const KINDS: ReadonlyMap<string, StatKind | undefined> = new Map([
   ['All', undefined],
   ['Counters', 'counter'],
   ['Gauges', 'gauge'],
   ['Histograms', 'histogram'],
   ['TextReadouts', 'text_readout'],
 ]);
-const formats: ReadonlyMap<string, StatsFormat> = new Map([
+const FORMATS: ReadonlyMap<string, StatsFormat> = new Map([
   ['text', 'text'],
   ['json', 'json'],
   ['html', 'html'],
   ['active-html', 'html'],
   ['prometheus', 'prometheus'],
 ]);
-const bucketModes: ReadonlySet<string> = new Set([
-  'none',
-  'cumulative',
-  'disjoint',
-  'detailed',
-  'summary',
-  'prometheusnative',
+const BUCKETS_HELP = 'Histogram bucket display mode';
+
+const DEFAULT_NATIVE_BUCKETS = 20;
+const UINT32_MAX = 0xffffffff;
+
+const PARAMS = {
+  filter: text('Regular expression (Google re2) for filtering stats'),
+  invert_filter: flag('Invert the filter regex'),
+  histogram_buckets: oneOf({
+    help: BUCKETS_HELP,
+    shown: ['cumulative', 'disjoint', 'detailed', 'summary'],
+    values: words('none', 'cumulative', 'disjoint', 'detailed', 'summary', 'prometheusnative'),
+    byDefault: undefined,
+    otherwise: new BadParam(
+      'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n',
+    ),
+  }),
+  native_histogram_max_buckets: parsed(undefined, readMaxBuckets, DEFAULT_NATIVE_BUCKETS),
+  type: oneOf({
+    help: 'Stat types to include.',
+    shown: ['All', 'Counters', 'Histograms', 'Gauges', 'TextReadouts'],
+    values: KINDS,
+    byDefault: undefined,
+    otherwise: new BadParam('invalid &type= param'),
+  }),
+  hidden: oneOf({
+    values: words('include', 'only', 'exclude'),
+    byDefault: 'exclude' as const,
+    otherwise: new BadParam('usage: /stats?hidden=(include|only|exclude)\n\n'),
+  }),
+  format: oneOf({
+    help: 'Format to use',
+    shown: ['html', 'active-html', 'text', 'json'],
+    values: FORMATS,
+    byDefault: 'text' as const,
+    otherwise: new BadParam('usage: /stats?format=(html|active-html|json|prometheus|text)\n\n'),
+  }),
+  usedonly: flag('Only include stats that have been written by system since restart'),
+  text_readouts: flag(
+    'Render text_readouts as new gaugues with value 0 (increases Prometheus data size)',
+  ),
+  help: flag(),
+  prom_protobuf: flag(),
+  openmetrics: flag(),
+  gzip: flag(),
+};
+
+type Given = ParamValues<typeof PARAMS>;
+
+/** What help and the form of `/stats` show, in Envoy's order. */
+export const STATS_SHOWN: readonly ShownParam[] = shownParams(PARAMS, [
+  'usedonly',
+  'filter',
+  'invert_filter',
+  'format',
+  'type',
+  'histogram_buckets',
 ]);
-const hiddenModes: ReadonlySet<string> = new Set(['include', 'only', 'exclude']);
+
+export const PROMETHEUS_SHOWN: readonly ShownParam[] = [
+  ...shownParams(PARAMS, ['usedonly', 'text_readouts', 'filter', 'invert_filter']),
+  {
+    kind: 'enum',
+    name: 'histogram_buckets',
+    help: BUCKETS_HELP,
+    choices: ['cumulative', 'summary'],
+  },
+];
 
 export interface StatsRequest {
   readonly query: Query;
@@ -65,92 +138,61 @@ export interface StatsRequest {
   readonly isPrometheus: boolean;
 }
 
-const DEFAULT_NATIVE_BUCKETS = 20;
-const UINT32_MAX = 0xffffffff;
-
+/** Envoy checks the filter first. */
 export function readStatsParams(
   { query, accept, isPrometheus }: StatsRequest,
   compileFilter: FilterCompiler,
 ): StatsParamsResult {
-  const acceptsName = readFilter(query, compileFilter);
-  if (typeof acceptsName === 'string') return refused(acceptsName);
-  const words = readChoices(query);
-  if (typeof words === 'string') return refused(words);
-  const { buckets, kind, hidden, maxNativeBuckets } = words;
-  const format = isPrometheus ? 'prometheus' : words.format;
-  const exposition = chooseExposition(query, accept);
-  const unsupported = bucketError(buckets, format, exposition);
-  if (unsupported !== undefined) return refused(unsupported);
-  const selection: Selection = {
-    usedOnly: query.has('usedonly'),
+  const pattern = query.nonEmpty('filter');
+  const acceptsName = pattern === undefined ? undefined : compileFilter(pattern);
+  if (typeof acceptsName === 'string') return { ok: false, error: acceptsName };
+  const given = readParams(PARAMS, query);
+  if (given instanceof BadParam) return { ok: false, error: given.text };
+  const format = isPrometheus ? 'prometheus' : given.format;
+  const exposition = chooseExposition(given, accept);
+  const error = bucketError(given.histogram_buckets, format, exposition);
+  if (error !== undefined) return { ok: false, error };
+  return {
+    ok: true,
+    params: {
+      format,
+      selection: selectionOf(given, format, acceptsName),
+      histogramMode: histogramMode(given.histogram_buckets),
+      prometheusMode: prometheusMode(given.histogram_buckets),
+      textReadouts: given.text_readouts,
+      hasHelp: given.help,
+      exposition,
+      isGzipped: given.gzip,
+      maxNativeBuckets: given.native_histogram_max_buckets,
+    },
+  };
+}
+
+function selectionOf(
+  { usedonly: usedOnly, hidden, type: kind, invert_filter: isInverted }: Given,
+  format: StatsFormat,
+  accepts: ((name: string) => boolean) | undefined,
+): Selection {
+  const acceptsName =
+    accepts !== undefined && isInverted ? (name: string) => !accepts(name) : accepts;
+  return {
+    usedOnly,
     hidden,
     // The Prometheus page lists all kinds whatever is asked for.
     ...(kind === undefined || format === 'prometheus' ? {} : { kind }),
     ...(acceptsName === undefined ? {} : { acceptsName }),
   };
-  return {
-    ok: true,
-    params: {
-      format,
-      selection,
-      histogramMode: isHistogramMode(buckets) ? buckets : 'summary',
-      prometheusMode: prometheusMode(buckets, query),
-      textReadouts: query.has('text_readouts'),
-      hasHelp: query.has('help'),
-      exposition,
-      maxNativeBuckets,
-    },
-  };
 }
 
-interface Words {
-  readonly buckets: string;
-  readonly maxNativeBuckets: number;
-  readonly kind: StatKind | undefined;
-  readonly hidden: Selection['hidden'];
-  readonly format: StatsFormat;
-}
-
-/** The parameters that take one of a few words, or the text that refuses the first wrong one. */
-function readChoices(query: Query): Words | string {
-  const buckets = query.nonEmpty('histogram_buckets') ?? 'none';
-  if (!bucketModes.has(buckets)) {
-    return 'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n';
-  }
-  const maxNativeBuckets = readMaxBuckets(query.nonEmpty('native_histogram_max_buckets'));
-  if (maxNativeBuckets === undefined) {
-    return 'invalid native_histogram_max_buckets value: must be a positive integer';
-  }
-  const type = query.nonEmpty('type') ?? 'All';
-  if (!kinds.has(type)) return 'invalid &type= param';
-  const hidden = query.nonEmpty('hidden') ?? 'exclude';
-  if (!isHiddenMode(hidden)) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
-  const format = formats.get(query.nonEmpty('format') ?? 'text');
-  if (format === undefined) {
-    return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
-  }
-  return { buckets, maxNativeBuckets, kind: kinds.get(type), hidden, format };
-}
-
-function readMaxBuckets(text: string | undefined): number | undefined {
-  if (text === undefined) return DEFAULT_NATIVE_BUCKETS;
-  const count = /^\s*\+?\d+\s*$/.test(text) ? Number(text) : 0;
-  return count > 0 && count <= UINT32_MAX ? count : undefined;
-}
-
-function readFilter(
-  query: Query,
-  compileFilter: FilterCompiler,
-): ((name: string) => boolean) | string | undefined {
-  const pattern = query.nonEmpty('filter');
-  if (pattern === undefined) return undefined;
-  const accepts = compileFilter(pattern);
-  if (typeof accepts === 'string' || !query.has('invert_filter')) return accepts;
-  return (name) => !accepts(name);
+function readMaxBuckets(given: string): number | BadParam {
+  const count = /^\s*\+?\d+\s*$/.test(given) ? Number(given) : 0;
+  return count > 0 && count <= UINT32_MAX
+    ? count
+    : new BadParam('invalid native_histogram_max_buckets value: must be a positive integer');
 }
 
 function bucketError(
-  buckets: string,
+  buckets: Given['histogram_buckets'],
   format: StatsFormat,
   exposition: Exposition,
 ): string | undefined {
@@ -168,20 +210,14 @@ function bucketError(
 }
 
 /** Without the parameter the page has buckets; `none` asks for summaries, as `summary` does. */
-function prometheusMode(buckets: string, query: Query): PrometheusHistogramMode {
-  if (query.nonEmpty('histogram_buckets') === undefined) return 'buckets';
+function prometheusMode(buckets: Given['histogram_buckets']): PrometheusHistogramMode {
+  if (buckets === undefined) return 'buckets';
   if (buckets === 'prometheusnative') return 'native';
   return buckets === 'none' || buckets === 'summary' ? 'summary' : 'buckets';
 }
 
-function isHiddenMode(text: string): text is Selection['hidden'] {
-  return hiddenModes.has(text);
-}
-
-function isHistogramMode(text: string): text is HistogramMode {
-  return text === 'cumulative' || text === 'disjoint' || text === 'detailed' || text === 'summary';
-}
-
-function refused(error: string): StatsParamsResult {
-  return { ok: false, error };
+function histogramMode(buckets: Given['histogram_buckets']): HistogramMode {
+  return buckets === undefined || buckets === 'none' || buckets === 'prometheusnative'
+    ? 'summary'
+    : buckets;
 }

@@ -27,15 +27,18 @@ interface LoadedCertificate {
   readonly certificate: X509Certificate;
 }
 
-/** Clusters, then listeners, each in the order of the configuration. */
-export function certificateStatuses(store: ResourceStore): readonly CertificateStatus[] {
-  return [...contextsOf(store)].flatMap(({ context }) => {
+/**
+ * Clusters, then listeners, each in the order of the configuration. Read one by one: each costs the
+ * parsing of its certificates.
+ */
+export function* certificateStatuses(store: ResourceStore): Generator<CertificateStatus> {
+  for (const { context } of contextsOf(store)) {
     const loaded = loadedIn(context, store);
-    if (loaded === undefined) return [];
+    if (loaded === undefined) continue;
     const of = (wanted: LoadedCertificate['role']): readonly CertificateDetails[] =>
       loaded.filter(({ role }) => role === wanted).map(detailsOf);
-    return [{ ca: of('ca'), chain: of('chain') }];
-  });
+    yield { ca: of('ca'), chain: of('chain') };
+  }
 }
 
 /** Unix seconds at which the first certificate of each name expires, by the name of the gauge. */

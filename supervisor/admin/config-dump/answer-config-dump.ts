@@ -6,35 +6,48 @@ import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Steps } from '../../loop/loop-turns.ts';
 import type { AdminContext } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
-import type { EndpointRequest } from '../admin-route.ts';
+import { BadParam, flag, parsed, text } from '../../http-pages/params.ts';
+import type { RequestOf } from '../admin-route.ts';
 import { JSON_TYPE } from '../http/responses.ts';
 import { quoteJson } from '../../../shared/json/quote-json.ts';
 import type { MessageTypes } from '../message-types.ts';
 import { typeUrlOf } from '../message-types.ts';
-import type { NameMatcher } from '../name-matcher.ts';
-import { compileNameMatcher } from '../name-matcher.ts';
+import { nameMatcher, type NameMatcher } from '../name-matcher.ts';
+import { madeInSteps, type DumpItem } from './dump-elements.ts';
 import { DUMP_PACKAGE, dumpSections } from './dump-sections.ts';
-import type { DumpItem, DumpSection } from './dump-sections.ts';
+import type { DumpSection } from './dump-sections.ts';
 import { applyMask, describeMask, isValidPath, parseMask, treeOf, trim } from './field-mask.ts';
 import { mapLazily } from './lazy-list.ts';
 import { printFields, printMessage } from './print-fields.ts';
 
+export const CONFIG_DUMP_PARAMS = {
+  resource: text('The resource to dump'),
+  mask: parsed(
+    'The mask to apply. When both resource and mask are specified, the mask is applied to every element in the desired repeated field so that only a subset of fields are returned. The mask is parsed as a Protobuf::FieldMask',
+    parseMask,
+    [],
+  ),
+  name_regex: nameMatcher(
+    'Dump only the currently loaded configurations whose names match the specified regex. Can be used with both resource and mask query parameters.',
+    (reason, pattern) =>
+      new BadParam(
+        `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${reason}`,
+        'text/plain',
+      ),
+  ),
+  include_eds: flag(
+    'Dump currently loaded configuration including EDS. See the response definition for more information',
+  ),
+};
+
 export async function answerConfigDump(
-  request: EndpointRequest,
+  { params }: RequestOf<typeof CONFIG_DUMP_PARAMS>,
   context: AdminContext,
   types: MessageTypes,
 ): Promise<AdminResponse> {
-  const { query } = request;
-  const pattern = query.nonEmpty('name_regex');
-  const compiled = pattern === undefined ? undefined : compileNameMatcher(pattern);
-  if (compiled?.ok === false) {
-    const text = `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${compiled.reason}`;
-    return { status: 400, contentType: 'text/plain', body: text };
-  }
-  const sections = dumpSections(context, { includeEndpoints: query.has('include_eds') });
-  const paths = parseMask(query.nonEmpty('mask') ?? '');
-  const named = narrowByName(sections, compiled?.matcher);
-  const resource = query.nonEmpty('resource');
+  const { resource, mask: paths, name_regex: matcher, include_eds: includeEndpoints } = params;
+  const sections = dumpSections(context, { includeEndpoints });
+  const named = narrowByName(sections, matcher);
   return resource === undefined
     ? answerAll(types, named, paths)
     : await context.turns.run(answerResource(types, named, { resource, paths }));
@@ -149,19 +162,28 @@ function* maskElements(
 ): Steps<Iterable<JsonObject | undefined> | undefined> {
   const { elementType, paths } = wanted;
   const typeUrl = typeUrlOf(elementType);
-  const elementOf = (item: DumpItem): JsonObject | undefined => {
-    const message = item.make();
+  function* elementOf(item: DumpItem): Steps<JsonObject | undefined, ''> {
+    const message = yield* madeInSteps(item);
     return paths.length === 0 ? message : applyMask(types, elementType, message, paths);
-  };
+  }
   for (const first of items) {
     yield;
     if (first === undefined) continue;
-    if (elementOf(first) === undefined) return undefined;
+    if ((yield* elementOf(first)) === undefined) return undefined;
     break;
   }
-  return mapLazily(items, (item) =>
-    item === undefined ? undefined : { '@type': typeUrl, ...elementOf(item) },
-  );
+  return elements();
+
+  function* elements(): Generator<JsonObject | undefined> {
+    for (const item of items) {
+      const steps = item === undefined ? undefined : elementOf(item);
+      for (;;) {
+        const step = steps?.next();
+        yield step?.done === true ? { '@type': typeUrl, ...step.value } : undefined;
+        if (step?.done !== false) break;
+      }
+    }
+  }
 }
 
 function* printElements(
@@ -198,11 +220,8 @@ function* printSections(types: MessageTypes, sections: readonly DumpSection[]): 
           continue;
         }
         yield separator;
-        yield* printMessage(
-          types,
-          { typeName: `${typeName}.${list.element}`, depth: 4 },
-          item.make(),
-        );
+        const message = yield* madeInSteps(item);
+        yield* printMessage(types, { typeName: `${typeName}.${list.element}`, depth: 4 }, message);
         separator = ',\n    ';
       }
       if (separator !== opening) yield '\n   ]';

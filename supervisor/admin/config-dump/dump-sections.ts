@@ -3,9 +3,18 @@
  * fields and its repeated fields, whose elements are made one by one while the page is written.
  */
 import { timestamp } from '../timestamp.ts';
-import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
+import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { AdminContext, ConfigView, DumpedListener, DumpedResource } from '../admin-context.ts';
 import type { RefusedUpdate } from '../../store/discovery-status.ts';
+import {
+  compact,
+  errorState,
+  list,
+  resourceMessage,
+  versionInfo,
+  type DumpItem,
+  type DumpList,
+} from './dump-elements.ts';
 import { mapLazily } from './lazy-list.ts';
 
 export interface DumpSection {
@@ -14,25 +23,6 @@ export interface DumpSection {
   /** Fields that are no lists; their numbers are below those of the lists. */
   readonly fields: JsonObject;
   readonly lists: readonly DumpList[];
-}
-
-interface DumpList {
-  readonly field: string;
-  /** The element's message type within the section's, such as `StaticCluster`. */
-  readonly element: string;
-  /**
-   * Made while it is read; may be read several times. Undefined stands for one that is not shown.
-   */
-  readonly items: Iterable<DumpItem | undefined>;
-}
-
-export interface DumpItem {
-  readonly name: string;
-  readonly make: () => JsonObject;
-  /** Where it is not the element whose name counts, but those in this list of it. */
-  readonly namesIn?: string;
-  /** What is shown of it when another name is asked for; absent: nothing. */
-  readonly makeUnasked?: () => JsonObject;
 }
 
 export const DUMP_PACKAGE = 'envoy.admin.v3';
@@ -88,13 +78,19 @@ function isEmpty(items: Iterable<unknown>): boolean {
 
 function endpointsSection(endpoints: ReturnType<ConfigView['endpoints']>): DumpSection {
   const items = (resources: Iterable<DumpedResource>): Iterable<DumpItem> =>
-    mapLazily(resources, (resource) => ({
-      name: resource.name,
-      make: () => ({
-        ...versionInfo(resource.versionInfo),
-        endpoint_config: resource.message,
-      }),
-    }));
+    mapLazily(resources, (resource) => {
+      const version = versionInfo(resource.versionInfo);
+      const { name, messageInSteps } = resource;
+      return {
+        name,
+        make: () => ({ ...version, endpoint_config: resource.message }),
+        ...(messageInSteps && {
+          *makeInSteps() {
+            return { ...version, endpoint_config: yield* messageInSteps() };
+          },
+        }),
+      };
+    });
   return {
     type: 'EndpointsConfigDump',
     fields: {},
@@ -252,47 +248,4 @@ function secretsSection(context: AdminContext): DumpSection {
       },
     ],
   };
-}
-
-function list(
-  field: string,
-  element: string,
-  resources: Iterable<DumpedResource>,
-  member: string,
-): DumpList {
-  const items = mapLazily(resources, (resource) => ({
-    name: resource.name,
-    make: () => resourceMessage(resource, member),
-  }));
-  return { field, element, items };
-}
-
-function resourceMessage(resource: DumpedResource, member: string): JsonObject {
-  return compact({
-    version_info: resource.versionInfo === '' ? undefined : resource.versionInfo,
-    [member]: resource.message,
-    last_updated: timestamp(resource.lastUpdatedMs),
-    error_state: errorState(resource.error),
-  });
-}
-
-function errorState(error: RefusedUpdate | undefined): JsonObject | undefined {
-  if (error === undefined) return undefined;
-  return compact({
-    failed_configuration: error.failedMessage,
-    last_update_attempt: timestamp(error.lastAttemptMs),
-    details: error.details,
-  });
-}
-
-function versionInfo(version: string): JsonObject {
-  return version === '' ? {} : { version_info: version };
-}
-
-function compact(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const present: Record<string, JsonValue> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) present[name] = value;
-  }
-  return present;
 }

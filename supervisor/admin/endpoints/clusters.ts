@@ -1,23 +1,28 @@
 /** `/clusters`: the cluster manager's view, as text or envoy.admin.v3.Clusters. */
 import type { AdminContext, ClusterStatus } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
-import type { EndpointRequest } from '../admin-route.ts';
+import { BadParam, oneOf, words } from '../../http-pages/params.ts';
+import type { RequestOf } from '../admin-route.ts';
 import { JSON_TYPE, textResponse } from '../http/responses.ts';
-import type { NameMatcher } from '../name-matcher.ts';
-import { compileNameMatcher } from '../name-matcher.ts';
+import { nameMatcher, type NameMatcher } from '../name-matcher.ts';
 import { clustersJson } from './clusters-json.ts';
 import { clustersText } from './clusters-text.ts';
 
+export const CLUSTERS_PARAMS = {
+  filter: nameMatcher(
+    'Regular expression (Google re2) for filtering clusters by name',
+    () => new BadParam('Invalid re2 regex'),
+  ),
+  format: oneOf({ values: words('json'), byDefault: 'text' as const }),
+};
+
 export async function answerClusters(
-  request: EndpointRequest,
+  { params }: RequestOf<typeof CLUSTERS_PARAMS>,
   context: AdminContext,
 ): Promise<AdminResponse> {
-  const pattern = request.query.nonEmpty('filter');
-  const filter = pattern === undefined ? undefined : compileNameMatcher(pattern);
-  if (filter?.ok === false) return textResponse('Invalid re2 regex', 400);
   await context.clusters.refresh();
-  const shown = statuses(context, filter?.matcher);
-  return request.query.first('format') === 'json'
+  const shown = statuses(context, params.filter);
+  return params.format === 'json'
     ? { status: 200, contentType: JSON_TYPE, body: clustersJson(shown) }
     : textResponse(clustersText(shown));
 }

@@ -4,14 +4,22 @@ import { printInternal } from '../../../shared/resources/clusters/cluster.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
 import type { AdminContext, ListenerStatus } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
-import type { EndpointRequest } from '../admin-route.ts';
+import { oneOf, words } from '../../http-pages/params.ts';
+import type { RequestOf } from '../admin-route.ts';
 import { addressMessage, internalMessage } from '../address-message.ts';
 import { describeAddress } from '../bind-admin.ts';
 import { jsonResponse, textResponse } from '../http/responses.ts';
 
-export function answerListeners(request: EndpointRequest, context: AdminContext): AdminResponse {
+export const LISTENERS_PARAMS = {
+  format: oneOf({ help: 'File format to use', values: words('text', 'json'), byDefault: 'text' }),
+};
+
+export function answerListeners(
+  { params }: RequestOf<typeof LISTENERS_PARAMS>,
+  context: AdminContext,
+): AdminResponse {
   const listeners = context.listeners.list();
-  return request.query.first('format') === 'json'
+  return params.format === 'json'
     ? jsonResponse(renderJson(listeners))
     : textResponse(renderText(listeners));
 }

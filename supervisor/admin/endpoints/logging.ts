@@ -3,6 +3,7 @@ import type { LogLevel } from '../../../shared/logging/levels.ts';
 import { logLevelByName, logLevelNames } from '../../../shared/logging/levels.ts';
 import type { AdminContext, LoggingView } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
+import { oneOf, text, words } from '../../http-pages/params.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { textResponse } from '../http/responses.ts';
 import type { Query } from '../../http-pages/query.ts';
@@ -13,6 +14,21 @@ const USAGE =
   'usage: /logging?level=<level> (change all levels)\n' +
   'usage: /logging?group=<group_name>:<level> (change group of loggers)\n' +
   `levels: ${logLevelNames.join(' ')} \n`;
+
+/** What is shown; any logger's name is a parameter too, so that the query itself is read. */
+export const LOGGING_PARAMS = {
+  paths: text(
+    'Change multiple logging levels by setting to <logger_name1>:<desired_level1>,<logger_name2>:<desired_level2>. If fine grain logging is enabled, use __FILE__ or a glob experision as the logger name. For example, source/common*:warning',
+  ),
+  group: text(
+    'Change given logger group to desired level, set to <logger_group_name>:<desired_level>. logger_group_name must be a logger name.',
+  ),
+  level: oneOf({
+    help: "desired logging level, this will change all loggers's level",
+    values: words('', 'trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'),
+    byDefault: '',
+  }),
+};
 
 export function answerLogging(request: EndpointRequest, context: AdminContext): AdminResponse {
   const { logging } = context;

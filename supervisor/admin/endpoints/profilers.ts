@@ -1,17 +1,28 @@
 /** `/cpuprofiler`, `/heapprofiler`, `/allocprofiler`, `/heap_dump` and `/peak_heap_dump`. */
 import type { Profilers } from '../../profiling/profilers.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
-import type { EndpointRequest } from '../admin-route.ts';
+import { BadParam, oneOf, type Params } from '../../http-pages/params.ts';
+import type { RequestOf } from '../admin-route.ts';
 import { okResponse, textResponse } from '../http/responses.ts';
 
-const WHICH = '?enable=<y|n>\n';
+const SWITCH = new Map([
+  ['y', true],
+  ['n', false],
+]);
+const USAGE = new BadParam('?enable=<y|n>\n');
+
+export function switchParams(help: string) {
+  return {
+    enable: oneOf({ help, values: SWITCH, byDefault: USAGE, otherwise: USAGE }),
+  } satisfies Params;
+}
+
+type SwitchRequest = RequestOf<ReturnType<typeof switchParams>>;
 
 export async function answerCpuProfiler(
-  request: EndpointRequest,
+  { params: { enable } }: SwitchRequest,
   profilers: Profilers,
 ): Promise<AdminResponse> {
-  const enable = readSwitch(request);
-  if (enable === undefined) return textResponse(WHICH, 400);
   if (enable && !(await profilers.startCpu())) {
     return textResponse('failure to start the profiler', 500);
   }
@@ -20,11 +31,9 @@ export async function answerCpuProfiler(
 }
 
 export async function answerHeapProfiler(
-  request: EndpointRequest,
+  { params: { enable } }: SwitchRequest,
   profilers: Profilers,
 ): Promise<AdminResponse> {
-  const enable = readSwitch(request);
-  if (enable === undefined) return textResponse(WHICH, 400);
   return enable ? await startHeap(profilers) : await stopHeap(profilers);
 }
 
@@ -48,11 +57,9 @@ async function stopHeap(profilers: Profilers): Promise<AdminResponse> {
 
 /** Begins to sample allocations, and answers with what was allocated when it is stopped. */
 export async function answerAllocationProfiler(
-  request: EndpointRequest,
+  { params: { enable } }: SwitchRequest,
   profilers: Profilers,
 ): Promise<AdminResponse> {
-  const enable = readSwitch(request);
-  if (enable === undefined) return textResponse(WHICH, 400);
   const isRunning = profilers.isAllocationsRunning;
   if (!enable) {
     return isRunning
@@ -78,9 +85,4 @@ export async function answerPeakHeapDump(profilers: Profilers): Promise<AdminRes
 /** V8 samples what is in use or what is allocated, not both at the same time. */
 function busy(): AdminResponse {
   return textResponse('The allocation profiler is running', 400);
-}
-
-function readSwitch(request: EndpointRequest): boolean | undefined {
-  const value = request.query.first('enable');
-  return value === 'y' ? true : value === 'n' ? false : undefined;
 }

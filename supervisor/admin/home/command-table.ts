@@ -1,5 +1,6 @@
 /** The endpoints as a table: a link, or a form when there are parameters or something changes. */
-import type { AdminParam, AdminRoute } from '../admin-route.ts';
+import type { ShownParam } from '../../http-pages/params.ts';
+import type { AdminRoute } from '../admin-route.ts';
 import { escapeHtml } from './escape-html.ts';
 
 /** What asks before it is sent, when the script runs. */
@@ -41,7 +42,7 @@ function renderLink(route: AdminRoute, name: string): string {
 }
 
 /** One row; `command` is the form's name and HTML already, `value` what the field begins with. */
-export function renderParam(command: string, param: AdminParam, value: string | undefined): string {
+export function renderParam(command: string, param: ShownParam, value: string | undefined): string {
   const name = escapeHtml(param.name);
   const id = `${command}-${name}`;
   const attributes = `name="${name}" id="${id}" form="${command}"`;
@@ -51,7 +52,7 @@ export function renderParam(command: string, param: AdminParam, value: string | 
   );
 }
 
-function renderInput(param: AdminParam, attributes: string, value: string | undefined): string {
+function renderInput(param: ShownParam, attributes: string, value: string | undefined): string {
   switch (param.kind) {
     case 'boolean':
       return `<input type="checkbox" ${attributes}${value === undefined ? '' : ' checked'}>`;

@@ -1,6 +1,6 @@
 /** What the server is doing now, as HTML: state, workers, listeners, clusters, certificates. */
 import type { AdminContext, ClusterStatus, HostStatus } from '../admin-context.ts';
-import type { CertificateDetails, CertificateStatus } from '../../tls/certificate-status.ts';
+import type { CertificateDetails } from '../../tls/certificate-status.ts';
 import { describeAddress } from '../bind-admin.ts';
 import type { ListenerDrainStatus } from '../../drain/drain-view.ts';
 import { daysUntil } from '../../../shared/tls/days-until.ts';
@@ -124,10 +124,12 @@ function renderHost(host: HostStatus): string {
 
 function* renderCertificates(context: AdminContext): Generator<string> {
   const nowMs = context.clock.wallMs();
-  const leaves = context.clusters
-    .certificates()
-    .flatMap((certificate: CertificateStatus) => [...certificate.chain, ...certificate.ca])
-    .sort((left, right) => left.expiresMs - right.expiresMs);
+  const leaves: CertificateDetails[] = [];
+  for (const { chain, ca } of context.clusters.certificates()) {
+    leaves.push(...chain, ...ca);
+    yield '';
+  }
+  leaves.sort((left, right) => left.expiresMs - right.expiresMs);
   const row = (details: CertificateDetails): Row => {
     const days = daysUntil(details.expiresMs, nowMs);
     const colour = days < 7 ? 'bad' : days < 30 ? 'fair' : 'good';

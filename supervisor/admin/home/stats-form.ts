@@ -4,7 +4,7 @@
  */
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { Query } from '../../http-pages/query.ts';
-import { STATS_PARAMS } from '../stats-params.ts';
+import { STATS_SHOWN } from '../../stats-output/stats-params.ts';
 import { renderParam } from './command-table.ts';
 import { escapeHtml } from './escape-html.ts';
 import { htmlPage } from './page-frame.ts';
@@ -22,7 +22,7 @@ export function statsForm(query: Query, listing: Iterable<string>): AdminRespons
 }
 
 function* formAndListing(query: Query, listing: Iterable<string>): Generator<string> {
-  const rows = STATS_PARAMS.map((param) => renderParam('stats', param, query.first(param.name)));
+  const rows = STATS_SHOWN.map((param) => renderParam('stats', param, query.first(param.name)));
   yield (
     `<h1><a href="./">Sluice</a></h1>\n<table class="commands">\n<thead><tr><th>Command</th>` +
     `<th>Description</th></tr></thead>\n<tbody>\n<tr><td>` +

@@ -10,7 +10,7 @@ import type { ConfigView, DumpedListener, DumpedResource } from '../admin-contex
 import type { RefusedUpdate, UnreadyTargets } from '../../store/discovery-status.ts';
 import { mapLazily } from '../config-dump/lazy-list.ts';
 import { inlineRoutes, inlineScopes, namedScopes } from './routes-in-listeners.ts';
-import { endpointMessage } from './endpoint-message.ts';
+import { endpointMessage, endpointMessageInSteps } from './endpoint-message.ts';
 import { connectionManagersOf, hasDiscoveredFilter } from '../../store/lingering-listener.ts';
 import { RESOURCE_TYPES, type ResourceKind } from '../../resolved/resource-kinds.ts';
 import type {
@@ -190,9 +190,13 @@ function endpointsOf(
       name: asked,
       versionInfo: '',
       lastUpdatedMs: active.lastUpdatedMs,
-      message: {
-        '@type': RESOURCE_TYPES.endpoints.typeUrl,
-        ...endpointMessage(assignmentOf(name), options),
+      get message() {
+        const message = endpointMessage(assignmentOf(name), options);
+        return { '@type': RESOURCE_TYPES.endpoints.typeUrl, ...message };
+      },
+      *messageInSteps() {
+        const message = yield* endpointMessageInSteps(assignmentOf(name), options);
+        return { '@type': RESOURCE_TYPES.endpoints.typeUrl, ...message };
       },
     };
   });

@@ -7,6 +7,7 @@ import type {
   ClusterHostsResource,
   HostResource,
 } from '../../../shared/resources/clusters/cluster.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
 import { hostAddressMessage } from '../address-message.ts';
 
 const HEALTH_STATUS = { healthy: 'HEALTHY', degraded: 'DEGRADED', unhealthy: 'UNHEALTHY' } as const;
@@ -18,16 +19,29 @@ export interface AssignmentInfo {
   readonly isByName: boolean;
 }
 
+/** Hosts looked at in one step. */
+const HOSTS_PER_STEP = 256;
+
+/** The whole message at once. */
+export function endpointMessage(hosts: ClusterHostsResource, facts?: AssignmentInfo): JsonObject {
+  const steps = endpointMessageInSteps(hosts, facts);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /** Fields in the order of their numbers, as Envoy prints this message. */
-export function endpointMessage(
+export function* endpointMessageInSteps(
   hosts: ClusterHostsResource,
   facts: AssignmentInfo = { name: hosts.cluster, isByName: false },
-): JsonObject {
-  const groups = groupByLocality(hosts.hosts);
-  const ofLocality = (group: readonly HostResource[]): JsonObject => localityMessage(group, facts);
+): Steps<JsonObject, ''> {
+  const groups = yield* groupByLocality(hosts.hosts);
+  const endpoints: JsonObject[] = [];
+  for (const group of groups) endpoints.push(yield* localityMessage(group, facts));
   return {
     cluster_name: facts.name,
-    ...(groups.length === 0 ? {} : { endpoints: groups.map(ofLocality) }),
+    ...(endpoints.length === 0 ? {} : { endpoints }),
     policy: policyMessage(hosts),
   };
 }
@@ -42,9 +56,12 @@ function policyMessage({ overprovisioningFactor, dropOverload }: ClusterHostsRes
 }
 
 /** Groups in the order of their first host. */
-function groupByLocality(hosts: readonly HostResource[]): readonly (readonly HostResource[])[] {
+function* groupByLocality(
+  hosts: readonly HostResource[],
+): Steps<readonly (readonly HostResource[])[], ''> {
   const groups = new Map<string, HostResource[]>();
-  for (const host of hosts) {
+  for (const [index, host] of hosts.entries()) {
+    if (index % HOSTS_PER_STEP === 0) yield '';
     const key = JSON.stringify([host.priority, host.region, host.zone, host.subZone]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [host]);
@@ -53,12 +70,20 @@ function groupByLocality(hosts: readonly HostResource[]): readonly (readonly Hos
   return [...groups.values()];
 }
 
-function localityMessage(hosts: readonly HostResource[], facts: AssignmentInfo): JsonObject {
+function* localityMessage(
+  hosts: readonly HostResource[],
+  facts: AssignmentInfo,
+): Steps<JsonObject, ''> {
   const [first] = hosts;
   const { region = '', zone = '', subZone = '', priority = 0, localityWeight = 0 } = first ?? {};
+  const members: JsonObject[] = [];
+  for (const host of hosts) {
+    if (members.length % HOSTS_PER_STEP === 0) yield '';
+    members.push(hostMessage(host, facts));
+  }
   return {
     locality: present({ region, zone, sub_zone: subZone }),
-    lb_endpoints: hosts.map((host) => hostMessage(host, facts)),
+    lb_endpoints: members,
     // A wrapper, which Envoy always sets.
     load_balancing_weight: localityWeight,
     ...(priority === 0 ? {} : { priority }),

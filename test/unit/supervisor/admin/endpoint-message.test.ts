@@ -1,7 +1,10 @@
 /** Hosts as the endpoint section of `/config_dump` shows them; compared with Envoy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpointMessage } from '../../../../supervisor/admin/views/endpoint-message.ts';
+import {
+  endpointMessage,
+  endpointMessageInSteps,
+} from '../../../../supervisor/admin/views/endpoint-message.ts';
 import { host } from '../../../support/parts/data-plane.ts';
 
 const address = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
@@ -92,4 +95,27 @@ test('a share of requests to be dropped is shown in millionths', () => {
     drop_overloads: [drop],
     overprovisioning_factor: 140,
   });
+});
+
+test('the message of many hosts is made in short steps, and is the same', () => {
+  const one = {
+    id: '10.0.0.1:80',
+    address: { kind: 'ip', address: '10.0.0.1', port: 80 },
+    hostname: '',
+    weight: 1,
+    priority: 0,
+    health: 'healthy',
+    region: '',
+    zone: '',
+    subZone: '',
+    canary: false,
+  } as const;
+  const hosts = Array.from({ length: 20_000 }, () => one);
+  const many = { cluster: 'e', overprovisioningFactor: 140, hosts };
+  const steps = endpointMessageInSteps(many);
+  let count = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count += 1;
+  assert.ok(count > 100, `${count} steps`);
+  assert.deepEqual(step.value, endpointMessage(many));
 });

@@ -6,7 +6,7 @@ import type { MessageObject } from '../../../../supervisor/config/convert/messag
 import type { Problem } from '../../../../supervisor/config/problem.ts';
 import { checkApiStatus } from '../../../../supervisor/config/validate/api-status.ts';
 import { checkConstraints } from '../../../../supervisor/config/validate/constraint-checker.ts';
-import { isFastPath, readJsonFastPath } from '../../../../supervisor/config/json-fast-path.ts';
+import { readJsonFastPath } from '../../../../supervisor/config/json-fast-path.ts';
 import { bootstrapType, load } from './load.ts';
 import { RandomMessage } from './random-message.ts';
 
@@ -180,28 +180,6 @@ describe('usual JSON', () => {
       }),
       { numRuns: 100 },
     );
-  });
-
-  it('is usual as a message only where no check says anything', async () => {
-    let taken = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
-        const root = structuredClone(BASE);
-        for (const each of edits) put(root, each);
-        const { message, problems } = await load(forLongWay(JSON.stringify(root)), {
-          format: 'json',
-        });
-        if (problems.some(({ rule }) => !rule.startsWith('validate'))) return;
-        const before = structuredClone(message);
-        const usual = isFastPath(catalog, catalog.message(bootstrapType), message);
-        assert.deepEqual(message, before);
-        if (!usual) return;
-        taken += 1;
-        assert.deepEqual(problemsOf(bootstrapType, message), []);
-      }),
-      { numRuns: 150 },
-    );
-    assert.ok(taken > 5, `${taken} of 150 were taken`);
   });
 
   it('reads what is almost right as the long way does, or not at all', async () => {

@@ -41,7 +41,12 @@ describe('the format of a scrape', () => {
     ['openmetrics', PROMETHEUS, 'openmetrics'],
   ] as const) {
     it(`is ${wanted} for '${accept}' with the query '${query}'`, () => {
-      assert.equal(chooseExposition(parseQuery(query), accept), wanted);
+      const given = parseQuery(query);
+      const asked = {
+        prom_protobuf: given.has('prom_protobuf'),
+        openmetrics: given.has('openmetrics'),
+      };
+      assert.equal(chooseExposition(asked, accept), wanted);
     });
   }
 });
