@@ -29,6 +29,7 @@ export function textOf(value: JsonValue | undefined): string | undefined {
 export function jsonOf(value: JsonValue | undefined): string {
   if (typeof value === 'string') return quote(value);
   if (value === undefined || value === null) return 'null';
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'null';
   if (typeof value !== 'object') return String(value);
   if (isList(value)) return `[${value.map(jsonOf).join(',')}]`;
   const members = Object.keys(value)

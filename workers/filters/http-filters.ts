@@ -16,6 +16,7 @@ import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
 import { makeFaultFilter } from './http/fault.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
+import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
@@ -49,6 +50,7 @@ const ROWS = {
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
+  header_to_metadata: makeHeaderToMetadataFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   on_demand: makeOnDemandFilter,
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),

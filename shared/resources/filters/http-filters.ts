@@ -13,6 +13,7 @@ import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
+import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
@@ -43,6 +44,7 @@ const HTTP_FILTERS = [
   STATEFUL_SESSION_DECLARATION,
   DYNAMIC_FORWARD_PROXY_DECLARATION,
   DISCOVERED_DECLARATION,
+  HEADER_TO_METADATA_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;
