@@ -201,7 +201,11 @@ function fromRecords(records: readonly AddressRecord[]): Resolution {
   if (records.length === 0) return EMPTY;
   return {
     outcome: 'found',
-    addresses: records.map(({ address, ttl }) => ({ address, ttlS: lifetimeOf(ttl) })),
+    // The runtime tells the times of the first 256 alone.
+    addresses: records.map(({ address, ttl }: { address: string; ttl?: number }) => ({
+      address,
+      ttlS: lifetimeOf(ttl ?? records[0]?.ttl ?? 0),
+    })),
   };
 }
 
