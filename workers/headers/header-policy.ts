@@ -224,7 +224,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     return info.isInternalRequest && info.requestHeaders?.has('x-envoy-force-trace') === true;
   }
 
-  #treatUnderscores(headers: HeaderMap, { protocol }: StreamInfo): RequestRefusal | undefined {
+  #treatUnderscores(headers: HeaderMap, info: StreamInfo): RequestRefusal | undefined {
     const action = this.#options.underscoresInHeaders;
     if (action === 'ALLOW') return undefined;
     let dropped: Set<string> | undefined;
@@ -394,12 +394,8 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   }
 }
 
-const UNDERSCORE_REFUSED: RequestRefusal = {
-  fault: 'unexpected_underscore',
-  status: 400,
-  details: 'unexpected_underscore',
-  body: 'Bad Request',
-};
+const REFUSED = { status: 400, details: '', body: '' };
+const UNDERSCORE_REFUSED: RequestRefusal = { ...REFUSED, fault: 'unexpected_underscore' };
 
 const PATH_REFUSED: RequestRefusal = {
   status: 400,

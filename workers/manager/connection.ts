@@ -35,7 +35,6 @@ const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
 const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
 const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
 const RQ_TOTAL = index.downstream_rq_total;
-const RQ_PREMATURE_RESETS = index.downstream_rq_too_many_premature_resets;
 const RQ_ACTIVE = index.downstream_rq_active;
 export const DOWNSTREAM_RX_TOTAL = index.downstream_cx_rx_bytes_total;
 export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
@@ -162,7 +161,7 @@ export class HttpConnection
   }
 
   onPrematureResets(): void {
-    this.manager.parts.stats.count(RQ_PREMATURE_RESETS);
+    this.manager.parts.stats.count(index.downstream_rq_too_many_premature_resets);
   }
 
   onCodecChosen(codec: ServerCodec, input: Buffer, start: number, end: number): void {
