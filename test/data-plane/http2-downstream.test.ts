@@ -21,6 +21,7 @@ import { Flag, FrameType } from '../../workers/http2/frames.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = http2.constants;
 const MIB = 1024 * 1024;
+const HTTP1 = { enableTrailers: true, allowChunkedLength: false, headerCase: 'lower' } as const;
 
 describe('an HTTP/2 client', () => {
   it('is known by its first bytes, and HTTP/1 clients beside it by theirs', async () => {
@@ -69,18 +70,9 @@ describe('an HTTP/2 client', () => {
     });
     await using plane = await startDataPlane({
       upstreamPorts: [upstream.port],
-      upstreamHttp: {
-        http1: { enableTrailers: true, allowChunkedLength: false, headerCase: 'lower' },
-      },
+      upstreamHttp: { http1: HTTP1 },
       manager: {
-        http1: {
-          acceptHttp10: false,
-          defaultHostForHttp10: '',
-          allowAbsoluteUrl: true,
-          allowChunkedLength: false,
-          enableTrailers: true,
-          headerCase: 'lower',
-        },
+        http1: { ...HTTP1, acceptHttp10: false, defaultHostForHttp10: '', allowAbsoluteUrl: true },
       },
     });
     await using client = await openHttp2(plane.port);

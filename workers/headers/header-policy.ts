@@ -394,12 +394,8 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   }
 }
 
-const UNDERSCORE_REFUSED: RequestRefusal = {
-  fault: 'unexpected_underscore',
-  status: 400,
-  details: 'unexpected_underscore',
-  body: 'Bad Request',
-};
+const REFUSED = { status: 400, details: '', body: '' };
+const UNDERSCORE_REFUSED: RequestRefusal = { ...REFUSED, fault: 'unexpected_underscore' };
 
 const PATH_REFUSED: RequestRefusal = {
   status: 400,

@@ -164,7 +164,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const isTunnel = this.isConnect && headers.status >= 200 && headers.status < 300;
     const isUpgrade = isTunnel || (headers.status === 101 && headers.has('upgrade'));
     // A response before the whole request: nobody waits for the rest of it.
-    if (!this.isRequestRead) this.closeAfter = true;
+    if (this.readState !== 'request_done') this.closeAfter = true;
     const framing = isUpgrade ? AS_IT_STANDS : this.frame(headers, endStream);
     this.framing = framing;
     const length =
@@ -239,10 +239,6 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 
   get isBetweenRequests(): boolean {
     return this.readState === 'head';
-  }
-
-  private get isRequestRead(): boolean {
-    return this.readState === 'request_done';
   }
 
   private write(text: string): void {
@@ -454,7 +450,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const { stream } = this;
     if (stream === undefined) return;
     this.stream = undefined;
-    if (!this.isRequestRead) {
+    if (this.readState !== 'request_done') {
       this.readState = 'closed';
       stream.onReset('local_reset');
       this.owner.onCodecFinished('delayed');
@@ -470,8 +466,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       this.readState = 'closed';
       // A client that did not ask closes first. Closing on unread requests would make the kernel
       // reset what was just sent.
-      const isAwaited = this.isCloseAsked && waiting === undefined;
-      this.owner.onCodecFinished(isAwaited ? 'now' : 'delayed');
+      this.owner.onCodecFinished(this.isCloseAsked && waiting === undefined ? 'now' : 'delayed');
       return;
     }
     this.readState = 'head';

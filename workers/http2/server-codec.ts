@@ -85,7 +85,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   }
 
   get openStreams(): number {
-    return this.session.streams.size;
+    return this.session.table.open.size;
   }
 
   onData(input: Buffer, start: number, end: number): void {

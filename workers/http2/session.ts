@@ -77,17 +77,12 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     return this.#isOver;
   }
 
-  get streams(): ReadonlyMap<number, Http2Stream> {
-    return this.table.open;
-  }
-
   /** Says what this side wants, before anything else. */
   start(): void {
     const { isServer, settings, connectionWindow } = this.options;
-    const preface = isServer ? '' : CLIENT_PREFACE;
     const more = connectionWindow - DEFAULT_WINDOW;
     const window = more > 0 ? windowUpdateFrame(0, more) : '';
-    this.writer.plain(preface + settingsFrame(settings) + window);
+    this.writer.plain((isServer ? '' : CLIENT_PREFACE) + settingsFrame(settings) + window);
   }
 
   onData(input: Buffer, start: number, end: number): void {
@@ -146,7 +141,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.writer.goaway(this.table.lastPeerStream, ErrorCode.noError, '');
   }
 
-  /** Nothing more is read. */
+  /** Reads no more. */
   stop(): void {
     this.#isOver = true;
     this.#reader.stop();
@@ -179,10 +174,9 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   flood(flood: Flood): false {
-    if (!this.#isOver) {
-      this.stop();
-      this.user.onFlood(flood);
-    }
+    if (this.#isOver) return false;
+    this.stop();
+    this.user.onFlood(flood);
     return false;
   }
 
@@ -229,9 +223,9 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     }
   }
 
-  onBadLength(header: FrameHeader): void {
-    const isPadding = header.length <= DEFAULT_MAX_FRAME_BYTES;
-    if (isPadding) this.fail(ErrorCode.protocolError, 'DATA: too long padding');
+  onBadLength({ length }: FrameHeader): void {
+    if (length <= DEFAULT_MAX_FRAME_BYTES)
+      this.fail(ErrorCode.protocolError, 'DATA: too long padding');
     else this.fail(ErrorCode.frameSizeError, 'too large frame size');
   }
 

@@ -34,7 +34,6 @@ const CX_MAX_REQUESTS = index.downstream_cx_max_requests_reached;
 const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
 const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
 const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
-const RQ_PREMATURE_RESETS = index.downstream_rq_too_many_premature_resets;
 export const DOWNSTREAM_RX_TOTAL = index.downstream_cx_rx_bytes_total;
 export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
 
@@ -158,7 +157,7 @@ export class HttpConnection
   }
 
   onPrematureResets(): void {
-    this.manager.parts.stats.count(RQ_PREMATURE_RESETS);
+    this.manager.parts.stats.count(index.downstream_rq_too_many_premature_resets);
   }
 
   onCodecChosen(codec: ServerCodec, input: Buffer, start: number, end: number): void {

@@ -86,7 +86,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   }
 
   get openStreams(): number {
-    return this.session.streams.size;
+    return this.session.table.open.size;
   }
 
   newStream(decoder: ResponseDecoder): ClientStream {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type {
-  HttpConnectionManager,
-  ListenerResource,
-} from '../../../../shared/resources/listener.ts';
+import type * as listeners from '../../../../shared/resources/listener.ts';
 import type { ResolvedBootstrap } from '../../../../supervisor/resolved/resolved-bootstrap.ts';
+import { HTTP2_OPTIONS } from '../../../support/parts/http2-options.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
 
@@ -16,7 +14,7 @@ async function resolved(bootstrap: object): Promise<ResolvedBootstrap> {
   return result;
 }
 
-function managerOf({ filterChains }: ListenerResource): HttpConnectionManager {
+function managerOf({ filterChains }: listeners.ListenerResource): listeners.HttpConnectionManager {
   const filter = filterChains[0]!.networkFilters.at(-1);
   assert.ok(filter?.kind === 'http_connection_manager');
   return filter;
@@ -132,6 +130,7 @@ describe('a resolved connection manager', () => {
       kind: 'http_connection_manager',
       statPrefix: 'x',
       accessLogs: [],
+      ...{ codec: 'AUTO', http2: HTTP2_OPTIONS },
       http1: {
         acceptHttp10: false,
         defaultHostForHttp10: '',
