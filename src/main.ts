@@ -6,5 +6,6 @@
 import { SignalInbox } from '../shared/process/signals.ts';
 
 const signals = new SignalInbox();
-const { runProgram } = await import('./program.ts');
-await runProgram(process.argv.slice(2), signals);
+void import('./program.ts').then(async ({ runProgram }) =>
+  runProgram(process.argv.slice(2), signals),
+);

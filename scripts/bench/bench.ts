@@ -2,8 +2,8 @@
  * `npm run bench`: Sluice beside Envoy, nginx, HAProxy and the npm proxies, each alone on one
  * core, the load and the upstream on the other, in turns within one run; prints medians, ratios and
  * the CPU time per request. Options: `--only NAME[,NAME]`, `--with NAME[,NAME]` (contenders),
- * `--rounds N` (3), `--seconds N` (4). A question to Sluice and Envoy alone takes about half a
- * minute.
+ * `--rounds N` (3), `--seconds N` (4), `--runtime PATH` (Sluice on that Node.js as well; as often as
+ * wanted). A question to Sluice and Envoy alone takes about half a minute.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     with: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
+    runtime: { type: 'string', multiple: true, default: [] },
   },
 });
 /** Requests after which a proxy is taken to be as fast as it will be. */
@@ -35,8 +36,8 @@ const chosen = (list: string | undefined, name: string): boolean =>
 for (const program of ['wrk', 'nginx', 'taskset']) {
   if (!isInstalled(program)) throw new Error(`cannot run the benchmark: ${program} is not on PATH`);
 }
-const contenders = allContenders().filter(({ name, missing }) => {
-  if (!chosen(values.with, name)) return false;
+const contenders = allContenders(values.runtime).filter(({ name, kind, missing }) => {
+  if (!chosen(values.with, kind === 'sluice' ? kind : name)) return false;
   if (missing !== undefined) console.log(`left out: ${name} (${missing})`);
   return missing === undefined;
 });

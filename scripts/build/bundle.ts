@@ -1,16 +1,19 @@
 /**
- * The last build step: packs the program and the worker into a few files each, with the packages
- * that they use. Node's module loader takes about half a millisecond of processor time per file,
+ * The last build step: packs the program and the worker into one file each, with the packages that
+ * they use. Node's module loader takes about half a millisecond of processor time per file,
  * which with some 500 files was 0.4 s of every start. Only the two entries are replaced; every
- * other built file stays as the compiler wrote it, for tests and for pool threads.
+ * other built file stays as the compiler wrote it, for tests and for pool threads. One run of the
+ * program then leaves V8's compiled code beside both (shared/process/packed-program.ts).
  *
- * Beside each packed file lies a table of its lines, `<file>.lines.json`, from which the log names
- * the line of source that wrote an entry without reading a whole source map.
+ * Beside each packed file lies a table of its lines, `<file>.lines`, from which the log names the
+ * line of source that wrote an entry without reading a whole source map.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { join, relative, resolve, dirname } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { LINE_BITS, LINE_ENTRY_BYTES } from '../../shared/logging/call-site.ts';
+import { makeCodeCaches } from './code-caches.ts';
 import { writePackedNotices } from './packed-notices.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
@@ -47,64 +50,81 @@ const refuseWhatChanges: Plugin = {
 /** They load files of their own by their place: a native addon, the code of a thread. */
 const staysOutside: string[] = ['koffi', 'piscina', '@grpc/grpc-js', 'msgpackr-extract'];
 
-const packed = [
-  ...(await pack('src/main.ts', 'src/chunks')),
-  ...(await pack('workers/process/worker-main.ts', 'workers/process/chunks')),
-];
-writePackedNotices(projectRoot, packed);
+/** Of shared/process/packed-program.ts. */
+const WRAPPER = `(function (around) { 'use strict';
+const { require, module, __filename, __dirname } = around;`;
 
-/** Returns the files that went into it. */
-async function pack(entry: string, chunkFolder: string): Promise<readonly string[]> {
-  rmSync(join(projectRoot, 'dist', chunkFolder), { recursive: true, force: true });
+const packed = [...(await pack('src/main')), ...(await pack('workers/process/worker-main'))];
+writePackedNotices(projectRoot, packed);
+await makeCodeCaches(projectRoot);
+
+/** Replaces an entry by one that runs the packed file. Returns the files that went into it. */
+async function pack(entry: string): Promise<readonly string[]> {
+  const folder = join(projectRoot, 'dist', dirname(entry));
   const result = await build({
     absWorkingDir: projectRoot,
-    entryPoints: [entry],
+    entryPoints: [`${entry}.ts`],
     outbase: '.',
     outdir: 'dist',
-    chunkNames: `${chunkFolder}/[name]-[hash]`,
+    entryNames: '[dir]/[name]-[hash]',
+    outExtension: { '.js': '.cjs' },
     bundle: true,
-    splitting: true,
-    format: 'esm',
+    // One script, because V8's code cache is of scripts; what is imported later is run later.
+    format: 'cjs',
     platform: 'node',
     target: 'node20',
     external: staysOutside,
-    // What was written for require() asks for Node's own modules with it.
-    banner: {
-      js: `import { createRequire as requireFrom } from 'node:module';const require = requireFrom(import.meta.url);`,
-    },
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.dirname': '__dirname' },
+    banner: { js: WRAPPER },
+    footer: { js: '})' },
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
     plugins: [refuseWhatChanges],
   });
-  for (const file of Object.keys(result.metafile.outputs)) {
-    if (file.endsWith('.js')) writeLineTable(join(projectRoot, file));
-  }
+  const file = Object.keys(result.metafile.outputs).find((path) => path.endsWith('.cjs'));
+  if (file === undefined) throw new Error(`nothing was packed for ${entry}`);
+  writeLineTable(join(projectRoot, file));
+  removeOlder(folder, basename(entry), basename(file));
+  writeFileSync(join(projectRoot, 'dist', `${entry}.js`), entryText(entry, basename(file)));
   return Object.keys(result.metafile.inputs);
 }
 
-/**
- * `files` are sources below the project's root; `lines` has file index and line per packed line.
- */
-interface LineTable {
-  readonly files: readonly string[];
-  readonly lines: readonly number[];
+function entryText(entry: string, file: string): string {
+  const up = relative(dirname(entry), '.');
+  return `${entry.startsWith('src/') ? '#!/usr/bin/env node\n' : ''}\
+import { runPackedProgram } from '${up}/shared/process/packed-program.js';
+runPackedProgram(import.meta.dirname + '/${file}');
+`;
 }
 
+/** Packed files of earlier builds and what belongs to them. */
+function removeOlder(folder: string, name: string, kept: string): void {
+  for (const file of readdirSync(folder)) {
+    const isPacked =
+      file.startsWith(`${name}-`) || file === 'chunks' || file.endsWith('.lines.json');
+    if (isPacked && !file.startsWith(kept)) rmSync(join(folder, file), { recursive: true });
+  }
+}
+
+/** Reads as shared/logging/call-site.ts does: an entry per packed line, and the files they name. */
 function writeLineTable(path: string): void {
   const payload = JSON.parse(readFileSync(`${path}.map`, 'utf8')) as SourceMapPayload;
   const map = new SourceMap(payload);
-  const files: string[] = [];
-  const lines: number[] = [];
+  const files = new Map<string, number>();
   const text = readFileSync(path, 'utf8').split('\n');
+  const entries = Buffer.alloc(text.length * LINE_ENTRY_BYTES);
   text.forEach((line, index) => {
     const entry = map.findEntry(index, line.length - line.trimStart().length);
     const isHere = 'generatedLine' in entry && entry.generatedLine === index;
-    if (!isHere) return void lines.push(0, 0);
+    if (!isHere) return;
     const file = relative(projectRoot, resolve(dirname(path), entry.originalSource));
-    if (!files.includes(file)) files.push(file);
-    lines.push(files.indexOf(file), entry.originalLine + 1);
+    const number = files.get(file) ?? files.size;
+    files.set(file, number);
+    const sourceLine = Math.min(entry.originalLine + 1, 2 ** LINE_BITS - 1);
+    entries.writeUInt32LE(number * 2 ** LINE_BITS + sourceLine, index * LINE_ENTRY_BYTES);
   });
-  const table: LineTable = { files, lines };
-  writeFileSync(`${path}.lines.json`, JSON.stringify(table));
+  writeFileSync(`${path}.lines`, entries);
+  writeFileSync(`${path}.files.json`, JSON.stringify([...files.keys()]));
 }

@@ -3,6 +3,7 @@
  * to the TypeScript source, remembered per place. A capture costs some microseconds, so callers ask
  * only for lines that are written.
  */
+import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,10 @@ import { fileURLToPath } from 'node:url';
 import { readTextIfThere } from '../text/read-text.ts';
 import { builtRoot } from '../process/built-root.ts';
 import type { CallSite } from './log-record.ts';
+
+/** An entry has the index of the file above the line; 0: the line is nobody's. */
+export const LINE_BITS = 18;
+export const LINE_ENTRY_BYTES = 4;
 
 const sites = new Map<string, CallSite>();
 const maps = new Map<string, LineFinder>();
@@ -80,15 +85,23 @@ function sourcePlace(
 
 type LineFinder = (line: number, column: number) => { file: string; line: number };
 
-/** The table that the build writes beside a packed file; undefined for any other. */
+/**
+ * The tables that the build writes beside a packed file; undefined for any other. Lines are numbers
+ * of four bytes, which a start can read without parsing them.
+ */
 function packedLines(path: string): LineFinder | undefined {
-  const text = readTextIfThere(`${path}.lines.json`);
+  const text = readTextIfThere(`${path}.files.json`);
   if (text === undefined) return undefined;
-  const { files, lines } = JSON.parse(text) as { files: string[]; lines: number[] };
-  return (line) => ({
-    file: files[lines[2 * line - 2] ?? 0] ?? path,
-    line: lines[2 * line - 1] ?? line,
-  });
+  const files = JSON.parse(text) as string[];
+  const lines = readFileSync(`${path}.lines`);
+  return (line) => {
+    const at = (line - 1) * LINE_ENTRY_BYTES;
+    const isKnown = line > 0 && at + LINE_ENTRY_BYTES <= lines.length;
+    const entry = isKnown ? lines.readUInt32LE(at) : 0;
+    const file = files[entry >>> LINE_BITS];
+    if (entry === 0 || file === undefined) return { file: path, line };
+    return { file, line: entry & ((1 << LINE_BITS) - 1) };
+  };
 }
 
 /** By the compiler's own map, for a file that was not packed. */

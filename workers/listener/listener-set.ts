@@ -7,6 +7,7 @@ import type { ListenerConnections } from '../../shared/messages/worker-to-superv
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { DrainCommand, ListeningDescriptor } from './listener-commands.ts';
 import type { Address } from '../net/connection-info.ts';
+import { reportIoPath } from '../net/io-path.ts';
 import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { CompiledChain } from './chain-selector.ts';
@@ -54,6 +55,7 @@ export class ListenerSet {
       listeners: () => this.#all(),
       limitMs: (name) => parts.drain.idleLimitMs(name),
     });
+    reportIoPath(env);
   }
 
   get(name: string): WorkerListener | undefined {

@@ -12,6 +12,7 @@ import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-wor
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import { dieWithParent } from '../../shared/posix/processes.ts';
 import { closeUnaskedInspector } from '../../shared/process/signals.ts';
+import { warmUp } from '../warm-up/warm-up.ts';
 import { CommandedWorker, type WorkerChannel } from './commanded-worker.ts';
 
 /** When the supervisor is gone, the rest of the access logs gets this long. */
@@ -38,6 +39,9 @@ export async function runWorker(): Promise<void> {
         switch (message.kind) {
           case 'hello':
             return checkHello(message);
+          case 'start':
+            // Nothing else comes before the answer to it.
+            return void warmedUp.then(() => worker?.receive(message));
           case 'shutdown':
             return void end(SHUTDOWN_EXIT_LIMIT_MS);
           default:
@@ -54,6 +58,7 @@ export async function runWorker(): Promise<void> {
     pid: process.pid,
   });
   worker = new CommandedWorker(channel, systemClock);
+  const warmedUp = warmUp(systemClock);
   // Ends a worker whose loop is stuck; one that died before this call closed the channel instead.
   dieWithParent();
   closeUnaskedInspector();

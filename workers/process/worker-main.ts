@@ -5,5 +5,4 @@
 import { takeGroupSignals } from '../../shared/process/signals.ts';
 
 takeGroupSignals(() => undefined);
-const { runWorker } = await import('./run-worker.ts');
-await runWorker();
+void import('./run-worker.ts').then(async ({ runWorker }) => runWorker());

@@ -9,6 +9,11 @@ import { ipAddress, pipeAddress, socketAddress } from '../net/addresses.ts';
 
 let lastConnectionId = 0;
 
+/** The next connection is the first again: those before were nobody's. */
+export function restartConnectionIds(): void {
+  lastConnectionId = 0;
+}
+
 /** What all connections of one listening socket share. */
 export interface ListenerInfo {
   readonly name: string;

@@ -1,4 +1,5 @@
 /** Who is compared: how each proxy is started on one core in front of the same upstream. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { benchBootstrap, type BootstrapParts } from './bootstrap.ts';
@@ -23,16 +24,14 @@ const DIST = join(import.meta.dirname, '..', '..', '..');
 const MAIN = join(DIST, 'src', 'main.js');
 const COMPETITORS = join(DIST, '..', 'scripts', 'bench', 'competitors');
 
-export function allContenders(): readonly Contender[] {
+/** `runtimes`: paths of other Node.js binaries, each of which runs Sluice as well. */
+export function allContenders(runtimes: readonly string[] = []): readonly Contender[] {
   return [
-    {
-      name: 'sluice',
-      kind: 'sluice',
-      start: (place) => {
-        const node = [process.execPath, ...(place.nodeArguments ?? [])];
-        return startOn(place, [...node, MAIN, ...proxyArguments(place)]);
-      },
-    },
+    sluiceOn('sluice', process.execPath),
+    ...runtimes.map((path) => {
+      const version = execFileSync(path, ['--version'], { encoding: 'utf8' }).trim();
+      return sluiceOn(`sluice on ${version}`, path);
+    }),
     withProgram('envoy', {
       name: 'envoy',
       kind: 'reference',
@@ -45,6 +44,17 @@ export function allContenders(): readonly Contender[] {
     npmProxy('fast-proxy', 'fast-proxy'),
     npmProxy('fastify-http-proxy', '@fastify/http-proxy'),
   ];
+}
+
+function sluiceOn(name: string, runtime: string): Contender {
+  return {
+    name,
+    kind: 'sluice',
+    start: (place) => {
+      const node = [runtime, ...(place.nodeArguments ?? [])];
+      return startOn(place, [...node, MAIN, ...proxyArguments(place)]);
+    },
+  };
 }
 
 function proxyArguments(place: Place): string[] {

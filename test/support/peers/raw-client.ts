@@ -40,11 +40,14 @@ export async function openRaw(target: number | string, host = '127.0.0.1'): Prom
   const condition = (what: string, holds: () => boolean, limitMs: number): Promise<string> =>
     within(
       what,
-      new Promise<string>((resolve) => {
+      new Promise<string>((resolve, reject) => {
         const check = (): void => {
-          if (!holds()) return;
+          const isMet = holds();
+          if (!isMet && !isClosed) return;
           listeners.delete(check);
-          resolve(text);
+          if (isMet) resolve(text);
+          // Nothing follows the end; who waits for that as well hears of it first.
+          else setImmediate(() => reject(new Error(`the connection was closed before: ${what}`)));
         };
         listeners.add(check);
         check();
