@@ -3,6 +3,7 @@
  * whose only host is the listener `back`, which answers by itself. Nothing here is taken from a
  * configuration, so that no host, file or statistic of the user is touched.
  */
+import { DEFAULT_HTTP2_OPTIONS } from '../../shared/resources/http2-options.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { ClusterResource, HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
@@ -186,6 +187,8 @@ function route(action: RouteAction): Route {
 
 const managerDefaults: Omit<HttpConnectionManager, 'routes' | 'accessLogs' | 'statPrefix'> = {
   kind: 'http_connection_manager',
+  codec: 'HTTP1',
+  http2: DEFAULT_HTTP2_OPTIONS,
   addUserAgent: false,
   forwardsClientCert: false,
   filters: [

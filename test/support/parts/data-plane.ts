@@ -83,7 +83,8 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
   };
   const close = async (): Promise<void> => plane.close();
   return {
-    ...{ port, plane },
+    port,
+    plane,
     stats: () => totals.read(),
     replaceListener,
     close,
@@ -214,7 +215,8 @@ const managerDefaults: Omit<HttpConnectionManager, 'routes'> = {
     },
   ],
   accessLogs: [],
-  ...{ codec: 'AUTO', http2: HTTP2_OPTIONS },
+  codec: 'AUTO',
+  http2: HTTP2_OPTIONS,
   http1: {
     acceptHttp10: false,
     defaultHostForHttp10: '',

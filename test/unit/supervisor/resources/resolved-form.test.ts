@@ -130,7 +130,8 @@ describe('a resolved connection manager', () => {
       kind: 'http_connection_manager',
       statPrefix: 'x',
       accessLogs: [],
-      ...{ codec: 'AUTO', http2: HTTP2_OPTIONS },
+      codec: 'AUTO',
+      http2: HTTP2_OPTIONS,
       http1: {
         acceptHttp10: false,
         defaultHostForHttp10: '',

@@ -264,7 +264,9 @@ describe('header policy of requests', () => {
     const refusing = send({ underscoresInHeaders: 'REJECT_REQUEST' }, given);
     assert.equal(refusing.refused, 1);
     assert.deepEqual(refusing.refusal, {
-      ...{ status: 400, details: '', body: '' },
+      status: 400,
+      details: '',
+      body: '',
       fault: 'unexpected_underscore',
     });
     const dropping = send({ underscoresInHeaders: 'DROP_HEADER' }, given);
