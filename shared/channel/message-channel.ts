@@ -66,6 +66,11 @@ export class MessageChannel<Outgoing extends AnyMessage, Incoming extends AnyMes
     return this.#isClosed;
   }
 
+  /** Nothing can be sent any more, though what was sent may still be on its way. */
+  get isEnding(): boolean {
+    return this.#isClosed || this.#isEnding;
+  }
+
   /** Bytes written here that the other end has not taken yet. */
   get queuedBytes(): number {
     return this.#socket.writableLength;

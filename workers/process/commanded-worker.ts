@@ -195,7 +195,7 @@ export class CommandedWorker {
   }
 
   #tellApplied(id: number): void {
-    if (!this.#channel.isClosed) this.#channel.post({ kind: 'applied', id });
+    this.#reply({ kind: 'applied', id });
   }
 
   async #adopt(
@@ -206,10 +206,15 @@ export class CommandedWorker {
     try {
       const descriptors = takeDescriptors(command.sockets);
       await dataPlane.listen(listener, descriptors);
-      this.#channel.post({ kind: 'listening', id });
+      this.#reply({ kind: 'listening', id });
     } catch (error) {
-      this.#channel.post({ kind: 'listening', id, error: errorText(error) });
+      this.#reply({ kind: 'listening', id, error: errorText(error) });
     }
+  }
+
+  /** The answer to a command that took its time: the worker may have been told to end meanwhile. */
+  #reply(reply: WorkerToSupervisor): void {
+    if (!this.#channel.isEnding) this.#channel.post(reply);
   }
 
   async #stopListening(
@@ -217,7 +222,7 @@ export class CommandedWorker {
     dataPlane: DataPlane,
   ): Promise<void> {
     await dataPlane.stopListening(command.listeners, command.takesWaiting);
-    this.#channel.post({ kind: 'stopped_listening', id: command.id });
+    this.#reply({ kind: 'stopped_listening', id: command.id });
   }
 
   async #profile({ id, ...what }: Extract<StartedCommand, { kind: 'profile' }>): Promise<void> {
@@ -226,9 +231,9 @@ export class CommandedWorker {
       const { WorkerProfiler } = await import('./worker-profiler.ts');
       this.#profiler ??= new WorkerProfiler();
       await this.#profiler.obey(what.command, what.path);
-      this.#channel.post({ kind: 'profiled', id });
+      this.#reply({ kind: 'profiled', id });
     } catch (error) {
-      this.#channel.post({ kind: 'profiled', id, error: errorText(error) });
+      this.#reply({ kind: 'profiled', id, error: errorText(error) });
     }
   }
 
