@@ -27,8 +27,6 @@ export class Http2Stats {
   /** Of each connection. */
   begin(): void {
     this.#base ??= this.#writer.defineBlock(HTTP2_CODEC, this.#prefix);
-    // Envoy's default codec library; operators watch for its name.
-    this.count('nghttp2_downstream_connections');
   }
 
   count(name: CodecStat): void {

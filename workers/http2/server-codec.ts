@@ -70,6 +70,8 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.#resets = new PrematureResets(parts.runtime);
     this.#keepAlive = parts.keepAlive && this.#makeKeepAlive(parts.keepAlive);
     parts.stats.begin();
+    // Envoy's default codec library; operators watch for its name.
+    parts.stats.count('nghttp2_downstream_connections');
   }
 
   get stats(): Http2Stats {
