@@ -38,9 +38,10 @@ const GRPC = { ':status': 200, 'content-type': 'application/grpc' } as const;
 const MIB = 1024 * 1024;
 /**
  * The supervisor itself, one message of 256 MiB that comes in, one that waits to be read and what
- * was made of it. Of the short form only the bomb becomes a message of that size.
+ * was made of it. Of the short form only the bomb, which comes last, becomes a message of that size.
  */
-const MEMORY_MAX_KB = attackRuns(480, 2048) * 1024;
+const MEMORY_MAX_KB = attackRuns(240, 2048) * 1024;
+const BOMB_MEMORY_MAX_KB = attackRuns(480, 2048) * 1024;
 
 type StreamPart = Part & { readonly kind: 'stream' };
 const stream = (play: StreamPart['play']): Part => ({ kind: 'stream', play });
@@ -81,13 +82,6 @@ const PARTS: Readonly<Record<string, Part>> = {
     });
     call.respond(GRPC, { waitForTrailers: true });
     call.end();
-    await closed(call);
-  }),
-  'a bomb of compressed bytes': stream(async (call) => {
-    call.respond({ ...GRPC, 'grpc-encoding': 'gzip' });
-    const bomb = grpcMessage(gzipSync(Buffer.alloc(attackRuns(257, 1000) * MIB)));
-    bomb[0] = 1;
-    await sendAll(call, [bomb]);
     await closed(call);
   }),
   'another content type': stream(async (call) => {
@@ -149,6 +143,14 @@ const PARTS: Readonly<Record<string, Part>> = {
     }),
   ),
 };
+
+const BOMB = stream(async (call) => {
+  call.respond({ ...GRPC, 'grpc-encoding': 'gzip' });
+  const bomb = grpcMessage(gzipSync(Buffer.alloc(attackRuns(257, 1000) * MIB)));
+  bomb[0] = 1;
+  await sendAll(call, [bomb]);
+  await closed(call);
+});
 
 function peakOf(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
@@ -220,7 +222,7 @@ describe('a hostile control plane', () => {
     await within('the end of the part', played);
   };
 
-  const isWhole = async (): Promise<void> => {
+  const isWhole = async (mostKb = MEMORY_MAX_KB): Promise<void> => {
     for (const line of sluice.stderr().split('\n').slice(0, -1)) {
       assert.match(line.slice(0, 100), /^\[\d{4}-\d\d-\d\d [\d:.]+\]\[(?!1\])\d+\]\[/);
       assert.ok(line.length < 70_000, `a line of ${line.length} characters`);
@@ -228,7 +230,7 @@ describe('a hostile control plane', () => {
     const { body } = await sluice.admin('/clusters');
     assert.match(body, new RegExp(`^${good}::`, 'm'));
     const peakKb = peakOf(sluice.pid);
-    assert.ok(peakKb < MEMORY_MAX_KB, `${peakKb} KB`);
+    assert.ok(peakKb < mostKb, `${peakKb} KB`);
   };
 
   for (const [name, part] of Object.entries(PARTS)) {
@@ -269,6 +271,12 @@ describe('a hostile control plane', () => {
     await plays(says(...messages));
     await takesGood();
     await isWhole();
+  });
+
+  it('does no harm by a bomb of compressed bytes', async () => {
+    await takesGood();
+    await plays(BOMB);
+    await isWhole(BOMB_MEMORY_MAX_KB);
   });
 });
 
