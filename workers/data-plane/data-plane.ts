@@ -176,6 +176,7 @@ class WorkerDataPlane implements DataPlane {
       return;
     }
     this.#settled = undefined;
+    this.#compiler.startTasks.begin();
   }
 
   async #changeRest(changes: readonly Change[]): Promise<void> {
@@ -186,6 +187,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
+    await this.#compiler.startTasks.settled();
     await this.#listeners.listen(name, sockets);
   }
 
@@ -206,9 +208,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   cutConnections(listeners: readonly string[]): void {
-    this.#loop.enter();
-    this.#listeners.cutConnections(listeners);
-    this.#loop.leave();
+    this.#loop.run(undefined, () => this.#listeners.cutConnections(listeners));
   }
 
   setHealthCheckFailed(failed: boolean): void {

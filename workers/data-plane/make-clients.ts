@@ -1,6 +1,10 @@
-/** Makes the one client by which a worker sends requests of its own, and the seam to it. */
+/**
+ * Makes the one client by which a worker sends requests of its own, the seam to it, and the tasks
+ * that filters begin with.
+ */
 import { localAddress } from '../../shared/addresses/local-address.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import { StartTasks } from '../filters/start-tasks.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { UpstreamClient } from '../router/client/upstream-client.ts';
 import { makeServiceClient } from './make-service-client.ts';
@@ -15,12 +19,17 @@ export function makeClients(
   { stats, heritage }: DataPlaneEnv,
   loop: WorkerLoop,
   clusters: ClusterManager,
-): { readonly upstreamClient: UpstreamClient; readonly services: ServiceClient } {
+): {
+  readonly upstreamClient: UpstreamClient;
+  readonly services: ServiceClient;
+  readonly startTasks: StartTasks;
+} {
   const upstreamClient = new UpstreamClient({
     loop,
     clusters,
     ledger: new RouterLedger(stats, STAT_PREFIX, heritage.node.zone),
     localAddress: localAddress(heritage.localAddressIpVersion),
   });
-  return { upstreamClient, services: makeServiceClient(upstreamClient, clusters) };
+  const services = makeServiceClient(upstreamClient, clusters);
+  return { upstreamClient, services, startTasks: new StartTasks(loop) };
 }

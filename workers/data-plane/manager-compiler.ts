@@ -54,6 +54,7 @@ export function compileManager(
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
   const terminal = terminalFilter(config, listener, own, context);
   const filterBlocks: number[] = [];
+  const filterReleases: (() => void)[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
     loop,
@@ -72,7 +73,9 @@ export function compileManager(
     extensions: context.extensions,
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
+    startTasks: context.startTasks,
     onBlock: (base) => void filterBlocks.push(base),
+    onRelease: (release) => void filterReleases.push(release),
   };
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const { runtime } = context;
@@ -94,7 +97,7 @@ export function compileManager(
   });
   const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
   const release = (): void => {
-    for (const letGo of views) letGo();
+    for (const letGo of [...views, ...filterReleases]) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
     for (const base of filterBlocks) env.stats.releaseBlock(base);
   };

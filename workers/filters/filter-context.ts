@@ -12,6 +12,7 @@ import type { Runtime } from '../loop/runtime.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { StartTasks } from './start-tasks.ts';
 import type { TokenBucket } from './common/token-bucket.ts';
 
 export interface FilterContext {
@@ -49,8 +50,12 @@ export interface FilterContext {
   readonly compressorOffers: WeakMap<StreamInfo, CompressorOffer[]>;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** What is done as soon as the filter and the clusters are in force. */
+  readonly startTasks: StartTasks;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
+  /** Called with what ends a filter's own work, such as timers, when the connection manager goes. */
+  onRelease(release: () => void): void;
 }
 
 /**

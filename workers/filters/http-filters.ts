@@ -18,6 +18,7 @@ import { makeFaultFilter } from './http/fault.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
+import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
 import { makeRbacFilter } from './http/rbac.ts';
@@ -52,6 +53,7 @@ const ROWS = {
   tap: makeTapFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
+  jwt_authn: makeJwtAuthnFilter,
   on_demand: makeOnDemandFilter,
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
 } satisfies Rows;

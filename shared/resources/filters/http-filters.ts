@@ -15,6 +15,7 @@ import { FAULT_DECLARATION } from './http/fault.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
+import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
@@ -45,6 +46,7 @@ const HTTP_FILTERS = [
   DYNAMIC_FORWARD_PROXY_DECLARATION,
   DISCOVERED_DECLARATION,
   HEADER_TO_METADATA_DECLARATION,
+  JWT_AUTHN_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;

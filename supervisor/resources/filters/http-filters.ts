@@ -21,6 +21,7 @@ import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
+import { JWT_AUTHN_FILTER } from './http/jwt-authn/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
 import { ON_DEMAND_FILTER } from './http/on-demand.ts';
 import { RBAC_FILTER } from './http/rbac/rbac.ts';
@@ -59,6 +60,7 @@ const ROWS = {
   stateful_session: STATEFUL_SESSION_FILTER,
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
+  jwt_authn: JWT_AUTHN_FILTER,
 } satisfies Rows & { readonly grpc_stats: HttpFilterRow };
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
