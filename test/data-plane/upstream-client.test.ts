@@ -174,7 +174,7 @@ describe('the upstream client', () => {
 
   it('sends nothing to a cluster that is to be spared', async () => {
     await using upstream = await startHttpUpstream();
-    await using client = startClient([host(upstream.port)], {}, 1);
+    await using client = startClient([host(upstream.port)], {}, { dropShare: 1 });
     const sent = client.send();
     assert.deepEqual(sent.events, ['failed: 503 unconditional_drop_overload']);
     assert.equal(upstream.requests.length, 0);
@@ -183,7 +183,13 @@ describe('the upstream client', () => {
   it('ends alone where its sender throws', async () => {
     await using upstream = await startHttpUpstream();
     const thrown: unknown[] = [];
-    await using client = startClient([host(upstream.port)], {}, 0, (error) => thrown.push(error));
+    await using client = startClient(
+      [host(upstream.port)],
+      {},
+      {
+        note: (error) => thrown.push(error),
+      },
+    );
     const sent = client.send({
       onHeaders: () => {
         throw new Error('of the sender');

@@ -6,6 +6,7 @@ import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
 import type { RouteTable } from '../stream/route.ts';
 import type { UpstreamClient } from '../router/client/upstream-client.ts';
+import type { GrpcServices } from '../services/grpc-services.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -36,6 +37,8 @@ export interface CompilerContext {
   readonly pages: SharedPages;
   /** Sends requests that the proxy makes by itself. */
   readonly upstreamClient: UpstreamClient;
+  /** gRPC calls of filters, loggers and tracers. */
+  readonly grpcServices: GrpcServices;
 }
 
 /** For one chain of a listener. */

@@ -8,6 +8,8 @@ import type { StreamInfo } from '../stream/stream-info.ts';
 import type { CompressorOffer } from './http/compressor/accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
+import type { GrpcServices } from '../services/grpc-services.ts';
+import type { HttpServices } from '../services/http-services.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
@@ -44,6 +46,9 @@ export interface FilterContext {
   readonly taps: Taps;
   /** What the compressors that a response passes offer, in the order of the chain. */
   readonly compressorOffers: WeakMap<StreamInfo, CompressorOffer[]>;
+  /** Requests and gRPC calls to services. */
+  readonly http: HttpServices;
+  readonly grpc: GrpcServices;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
   /** Called with every block that a filter defined; released with the connection manager. */

@@ -3,12 +3,15 @@
  * retried by a policy and cancelled, and is counted like a request of a client, its router's part
  * under `http.async-client.`. Its sender hears of one response, or of one failure.
  */
-import type { Endable } from '../../../shared/process/exceptions.ts';
-import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
 import type { ConnectionInfo } from '../../net/connection-info.ts';
 import { takeRequestRetries } from '../../routing/retry-policy.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
-import type { CompiledRetryPolicy } from '../../stream/route.ts';
+import type {
+  ClientCallbacks,
+  ClientRequest,
+  ClientStream,
+  HttpServices,
+} from '../../services/http-services.ts';
 import { StreamInfo } from '../../stream/stream-info.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import { drawDrop } from '../answers/dropped-requests.ts';
@@ -17,66 +20,40 @@ import { RequestDeadline } from '../exchange/request-deadline.ts';
 import type { ExchangeContext, ExchangeOwner } from '../exchange/exchange-seam.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import type { RoutedRequest } from '../ledger/routed-request.ts';
-import { type BalancedRoute, RequestBalance } from '../request-balance.ts';
+import { RequestBalance } from '../request-balance.ts';
 
 export interface ClientContext extends Omit<ExchangeContext, 'upstreamLogs'> {
   /** How this machine calls itself in `x-forwarded-for`. */
   readonly localAddress: string;
 }
 
-export interface ClientRequest {
-  /** The client's from now on: it marks them as the proxy's own. */
-  readonly headers: HeaderMap;
-  /** Neither body nor trailers follow. */
-  readonly endStream: boolean;
-  /** From the end of the request to the end of the response, in milliseconds; 0: no limit. */
-  readonly timeoutMs: number;
-  /** Of the body, while it waits for a connection and again while retries may need it. */
-  readonly bufferLimitBytes: number;
-  /** The downstream connection on whose behalf it is sent. */
-  readonly connection: ConnectionInfo;
-  readonly priority: ClusterRouteAction['priority'];
-  /** What the choice of a host depends on. */
-  readonly balancing: BalancedRoute;
-  /** Undefined: one attempt is made. */
-  readonly retryPolicy: CompiledRetryPolicy | undefined;
-}
-
-/** Who sends a request. Nothing is called after the end of the response, a failure or a cancel. */
-export interface ClientCallbacks extends Endable {
-  onHeaders(headers: HeaderMap, endStream: boolean): void;
-  onData(data: Buffer, endStream: boolean): void;
-  onTrailers(trailers: HeaderMap): void;
-  /** In place of the response, or of the rest of it; may be called before `send` returns. */
-  onFailure(failure: Failure): void;
-  /** The body is to wait, or goes on; counted. */
-  pauseRequest(paused: boolean): void;
-}
-
-/** What a sender may do with its request; nothing has an effect once that is over. */
-export interface ClientStream {
-  sendData(data: Buffer, endStream: boolean): void;
-  sendTrailers(trailers: HeaderMap): void;
-  /** Back-pressure of whoever takes the response; counted. */
-  pauseResponse(paused: boolean): void;
-  cancel(): void;
-}
-
-export class UpstreamClient {
+export class UpstreamClient implements HttpServices {
   readonly #context: ExchangeContext;
   readonly #localAddress: string;
+  readonly #connection: ConnectionInfo;
 
   constructor({ localAddress, ...context }: ClientContext) {
     this.#context = { ...context, upstreamLogs: [] };
     this.#localAddress = localAddress;
+    this.#connection = ownConnection(localAddress);
+  }
+
+  sendTo(
+    name: string,
+    request: ClientRequest,
+    callbacks: ClientCallbacks,
+  ): ClientStream | undefined {
+    const cluster = this.#context.clusters.get(name);
+    return cluster && this.send(cluster, request, callbacks);
   }
 
   send(cluster: UpstreamCluster, request: ClientRequest, callbacks: ClientCallbacks): ClientStream {
     const { clock } = this.#context.loop;
-    const { headers } = request;
-    headers.set('x-envoy-internal', 'true');
-    headers.append('x-forwarded-for', this.#localAddress);
-    const info = new StreamInfo(request.connection, clock.ms, clock.wallMs);
+    const { headers, omits, timeoutMs, connection = this.#connection } = request;
+    if (omits?.internal !== true) headers.set('x-envoy-internal', 'true');
+    if (omits?.forwardedFor !== true) headers.append('x-forwarded-for', this.#localAddress);
+    if (timeoutMs > 0) headers.set('x-envoy-expected-rq-timeout-ms', String(timeoutMs));
+    const info = new StreamInfo(connection, clock.ms, clock.wallMs);
     info.isInternalRequest = true;
     info.requestHeaders = headers;
     info.attemptCount = 1;
@@ -86,6 +63,24 @@ export class UpstreamClient {
     sent.start(request);
     return sent;
   }
+}
+
+/** Of requests that no connection of a client asks for. */
+function ownConnection(ip: string): ConnectionInfo {
+  const address = { kind: 'ip', ip, port: 0, text: `${ip}:0` } as const;
+  return {
+    id: 0,
+    remoteAddress: address,
+    directRemoteAddress: address,
+    localAddress: address,
+    listenerName: '',
+    direction: 'UNSPECIFIED',
+    filterChainName: '',
+    requestedServerName: '',
+    tls: undefined,
+    terminationDetails: '',
+    transportFailureReason: '',
+  };
 }
 
 class SentRequest implements ClientStream, ExchangeOwner {

@@ -1,0 +1,94 @@
+/** A gRPC service that is a cluster (`envoy_grpc`). */
+import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import { compileMetadata, isBinary, type CallMetadata } from './call-metadata.ts';
+import { ClusterCall } from './grpc-call.ts';
+import { UnaryCallbacks } from './grpc-request.ts';
+import type {
+  GrpcCallOptions,
+  GrpcRequest,
+  GrpcRequestCallbacks,
+  GrpcService,
+  GrpcStream,
+  GrpcStreamCallbacks,
+} from './grpc-services.ts';
+import { type HttpServices, NO_BALANCING } from './http-services.ts';
+
+export type ClusterTarget = Extract<GrpcTarget, { readonly kind: 'cluster' }>;
+
+/** A message of a service that is larger ends its call, where no limit is configured. */
+const MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024;
+/** What may wait of a call's messages before its sender is told to wait. */
+const BUFFER_LIMIT_BYTES = 1024 * 1024;
+/** What `grpc-timeout` may say: eight digits. */
+const TIMEOUT_DIGITS_MAX = 99_999_999;
+
+export class ClusterService implements GrpcService {
+  readonly #target: ClusterTarget;
+  readonly #http: HttpServices;
+  readonly #metadata: CallMetadata;
+
+  constructor(target: ClusterTarget, http: HttpServices) {
+    this.#target = target;
+    this.#http = http;
+    this.#metadata = compileMetadata(target.metadata);
+  }
+
+  call(
+    options: GrpcCallOptions,
+    message: Uint8Array,
+    callbacks: GrpcRequestCallbacks,
+  ): GrpcRequest {
+    const call = this.#begin(options, new UnaryCallbacks(callbacks));
+    call.sendLast(message);
+    return call;
+  }
+
+  open(options: GrpcCallOptions, callbacks: GrpcStreamCallbacks): GrpcStream {
+    return this.#begin(options, callbacks);
+  }
+
+  release(): void {
+    // Connections and statistics are the cluster's.
+  }
+
+  #begin(options: GrpcCallOptions, callbacks: GrpcStreamCallbacks): ClusterCall {
+    const { cluster, maxMessageBytes = MESSAGE_LIMIT_BYTES, omitsEnvoyHeaders } = this.#target;
+    const call = new ClusterCall(callbacks, maxMessageBytes);
+    const request = {
+      headers: this.#headers(options),
+      endStream: false,
+      timeoutMs: options.timeoutMs ?? 0,
+      bufferLimitBytes: BUFFER_LIMIT_BYTES,
+      connection: options.parent?.connection,
+      priority: 'DEFAULT' as const,
+      balancing: NO_BALANCING,
+      retryPolicy: options.retryPolicy,
+      ...(omitsEnvoyHeaders === true && { omits: { forwardedFor: true, internal: true } }),
+    };
+    call.start((heard) => this.#http.sendTo(cluster, request, heard));
+    return call;
+  }
+
+  #headers({ method, timeoutMs = 0, parent, metadata = [] }: GrpcCallOptions): HeaderMap {
+    const headers = new HeaderMap();
+    headers.method = 'POST';
+    headers.path = method;
+    headers.authority = this.#target.authority;
+    headers.scheme = 'http';
+    headers.add('te', 'trailers');
+    if (timeoutMs > 0) headers.add('grpc-timeout', grpcTimeout(timeoutMs));
+    headers.add('content-type', 'application/grpc');
+    const put = (name: string, value: string): void => {
+      headers.set(name, isBinary(name) ? Buffer.from(value).toString('base64') : value);
+    };
+    this.#metadata(parent, put);
+    for (const [name, value] of metadata) put(name, value);
+    return headers;
+  }
+}
+
+function grpcTimeout(ms: number): string {
+  const whole = Math.ceil(ms);
+  return whole <= TIMEOUT_DIGITS_MAX ? `${whole}m` : `${Math.ceil(whole / 1000)}S`;
+}
