@@ -3,6 +3,7 @@ import { localAddress } from '../../shared/addresses/local-address.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { UpstreamClient } from '../router/client/upstream-client.ts';
+import { makeServiceClient } from './make-service-client.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { makeGrpcServices } from '../services/make-services.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -15,12 +16,13 @@ export function makeClients(
   { stats, heritage }: DataPlaneEnv,
   loop: WorkerLoop,
   clusters: ClusterManager,
-): Pick<CompilerContext, 'upstreamClient' | 'grpcServices'> {
+): Pick<CompilerContext, 'upstreamClient' | 'services' | 'grpcServices'> {
   const upstreamClient = new UpstreamClient({
     loop,
     clusters,
     ledger: new RouterLedger(stats, STAT_PREFIX, heritage.node.zone),
     localAddress: localAddress(heritage.localAddressIpVersion),
   });
-  return { upstreamClient, grpcServices: makeGrpcServices({ http: upstreamClient, loop, stats }) };
+  const services = makeServiceClient(upstreamClient, clusters);
+  return { upstreamClient, services, grpcServices: makeGrpcServices({ services, loop, stats }) };
 }

@@ -12,25 +12,23 @@ import type {
   GrpcStream,
   GrpcStreamCallbacks,
 } from './grpc-services.ts';
-import { type HttpServices, NO_BALANCING } from './http-services.ts';
+import type { ServiceClient } from './service-client.ts';
 
 export type ClusterTarget = Extract<GrpcTarget, { readonly kind: 'cluster' }>;
 
 /** A message of a service that is larger ends its call, where no limit is configured. */
 const MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024;
-/** What may wait of a call's messages before its sender is told to wait. */
-const BUFFER_LIMIT_BYTES = 1024 * 1024;
 /** What `grpc-timeout` may say: eight digits. */
 const TIMEOUT_DIGITS_MAX = 99_999_999;
 
 export class ClusterService implements GrpcService {
   readonly #target: ClusterTarget;
-  readonly #http: HttpServices;
+  readonly #services: ServiceClient;
   readonly #metadata: CallMetadata;
 
-  constructor(target: ClusterTarget, http: HttpServices) {
+  constructor(target: ClusterTarget, services: ServiceClient) {
     this.#target = target;
-    this.#http = http;
+    this.#services = services;
     this.#metadata = compileMetadata(target.metadata);
   }
 
@@ -59,14 +57,12 @@ export class ClusterService implements GrpcService {
       headers: this.#headers(options),
       endStream: false,
       timeoutMs: options.timeoutMs ?? 0,
-      bufferLimitBytes: BUFFER_LIMIT_BYTES,
       connection: options.parent?.connection,
-      priority: 'DEFAULT' as const,
-      balancing: NO_BALANCING,
+      tellsAddress: omitsEnvoyHeaders !== true,
+      tellsInternal: omitsEnvoyHeaders !== true,
       retryPolicy: options.retryPolicy,
-      ...(omitsEnvoyHeaders === true && { omits: { forwardedFor: true, internal: true } }),
     };
-    call.start((heard) => this.#http.sendTo(cluster, request, heard));
+    call.start((heard) => this.#services.send(cluster, request, heard));
     return call;
   }
 

@@ -11,7 +11,7 @@ import {
   type GrpcStream,
   type GrpcStreamCallbacks,
 } from './grpc-services.ts';
-import type { ClientCallbacks, ClientStream, ServiceFailure } from './http-services.ts';
+import type { CallFailure, ServiceCallbacks, ServiceStream } from './service-client.ts';
 
 const HTTP_OK = 200;
 const FAULTS: Readonly<Record<FrameFault, GrpcStatus>> = {
@@ -20,10 +20,10 @@ const FAULTS: Readonly<Record<FrameFault, GrpcStatus>> = {
 };
 const NOTHING = Buffer.alloc(0);
 
-export class ClusterCall implements GrpcStream, ClientCallbacks {
+export class ClusterCall implements GrpcStream, ServiceCallbacks {
   readonly #callbacks: GrpcStreamCallbacks;
   readonly #reader: GrpcFrameReader;
-  #stream: ClientStream | undefined = undefined;
+  #stream: ServiceStream | undefined = undefined;
   #pauses = 0;
   #hasAnswer = false;
   #hasSentAll = false;
@@ -38,7 +38,7 @@ export class ClusterCall implements GrpcStream, ClientCallbacks {
   }
 
   /** `send` makes the request, which may be over before this returns. */
-  start(send: (callbacks: ClientCallbacks) => ClientStream | undefined): void {
+  start(send: (callbacks: ServiceCallbacks) => ServiceStream | undefined): void {
     const stream = send(this);
     if (stream === undefined) {
       this.#end({ code: GrpcCode.unavailable, message: 'Cluster not available' });
@@ -103,7 +103,7 @@ export class ClusterCall implements GrpcStream, ClientCallbacks {
     else this.#end(statusIn(trailers));
   }
 
-  onFailure({ status, body }: ServiceFailure): void {
+  onFailure({ status, body }: CallFailure): void {
     if (this.#hasAnswer) this.#end({ code: GrpcCode.internal, message: '' });
     else this.#end({ code: grpcStatusOfHttp(status), message: body });
   }

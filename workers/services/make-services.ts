@@ -5,19 +5,19 @@ import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { ChannelService } from './channel-service.ts';
 import { ClusterService } from './cluster-service.ts';
 import type { GrpcService, GrpcServices } from './grpc-services.ts';
-import type { HttpServices } from './http-services.ts';
+import type { ServiceClient } from './service-client.ts';
 
 interface ServicesContext {
-  readonly http: HttpServices;
+  readonly services: ServiceClient;
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
 }
 
-export function makeGrpcServices({ http, loop, stats }: ServicesContext): GrpcServices {
+export function makeGrpcServices({ services, loop, stats }: ServicesContext): GrpcServices {
   return {
     service: (target: GrpcTarget): GrpcService =>
       target.kind === 'cluster'
-        ? new ClusterService(target, http)
+        ? new ClusterService(target, services)
         : new ChannelService(target, loop, stats),
   };
 }

@@ -2,12 +2,13 @@
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { RetryPolicy } from '../../../shared/resources/routes/route.ts';
 import { compileRetryPolicy } from '../../../workers/routing/retry-policy.ts';
-import { UpstreamClient } from '../../../workers/router/client/upstream-client.ts';
-import type {
-  ClientCallbacks,
-  ClientRequest,
-  ClientStream,
-} from '../../../workers/services/http-services.ts';
+import {
+  type ClientCallbacks,
+  type ClientRequest,
+  type ClientStream,
+  UpstreamClient,
+} from '../../../workers/router/client/upstream-client.ts';
+import { makeServiceClient } from '../../../workers/data-plane/make-service-client.ts';
 import { RouterLedger } from '../../../workers/router/ledger/router-ledger.ts';
 import type { GrpcServices } from '../../../workers/services/grpc-services.ts';
 import { makeGrpcServices } from '../../../workers/services/make-services.ts';
@@ -93,7 +94,7 @@ export function startClient(
     send,
     stats: () => totals.read(),
     heldBytes: () => loop.held.bytes,
-    grpc: makeGrpcServices({ http: client, loop, stats }),
+    grpc: makeGrpcServices({ services: makeServiceClient(client, clusters), loop, stats }),
     run: <Value>(act: () => Value): Value => {
       let value: { readonly of: Value } | undefined;
       loop.run(undefined, () => (value = { of: act() }));

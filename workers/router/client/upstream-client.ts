@@ -3,15 +3,12 @@
  * retried by a policy and cancelled, and is counted like a request of a client, its router's part
  * under `http.async-client.`. Its sender hears of one response, or of one failure.
  */
+import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
 import type { ConnectionInfo } from '../../net/connection-info.ts';
 import { takeRequestRetries } from '../../routing/retry-policy.ts';
+import type { ServiceCallbacks, ServiceStream } from '../../services/service-client.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
-import type {
-  ClientCallbacks,
-  ClientRequest,
-  ClientStream,
-  HttpServices,
-} from '../../services/http-services.ts';
+import type { CompiledRetryPolicy } from '../../stream/route.ts';
 import { StreamInfo } from '../../stream/stream-info.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import { drawDrop } from '../answers/dropped-requests.ts';
@@ -20,40 +17,57 @@ import { RequestDeadline } from '../exchange/request-deadline.ts';
 import type { ExchangeContext, ExchangeOwner } from '../exchange/exchange-seam.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import type { RoutedRequest } from '../ledger/routed-request.ts';
-import { RequestBalance } from '../request-balance.ts';
+import { type BalancedRoute, RequestBalance } from '../request-balance.ts';
 
 export interface ClientContext extends Omit<ExchangeContext, 'upstreamLogs'> {
   /** How this machine calls itself in `x-forwarded-for`. */
   readonly localAddress: string;
 }
 
-export class UpstreamClient implements HttpServices {
+export interface ClientRequest {
+  /** The client's from now on: it marks them as the proxy's own. */
+  readonly headers: HeaderMap;
+  /** Neither body nor trailers follow. */
+  readonly endStream: boolean;
+  /** From the end of the request to the end of the response, in milliseconds; 0: no limit. */
+  readonly timeoutMs: number;
+  /** Of the body, while it waits for a connection and again while retries may need it. */
+  readonly bufferLimitBytes: number;
+  /** The downstream connection on whose behalf it is sent. */
+  readonly connection: ConnectionInfo;
+  /** Adds this machine's address to `x-forwarded-for`, as it does where this is absent. */
+  readonly tellsAddress?: boolean;
+  /** Says by `x-envoy-internal` that it is the proxy's own, as it does where this is absent. */
+  readonly tellsInternal?: boolean;
+  readonly priority: ClusterRouteAction['priority'];
+  /** What the choice of a host depends on. */
+  readonly balancing: BalancedRoute;
+  /** Undefined: one attempt is made. */
+  readonly retryPolicy: CompiledRetryPolicy | undefined;
+}
+
+/** Who sends a request; a failure says more than other parts of the worker need. */
+export interface ClientCallbacks extends Omit<ServiceCallbacks, 'onFailure'> {
+  onFailure(failure: Failure): void;
+}
+
+export type ClientStream = ServiceStream;
+
+export class UpstreamClient {
   readonly #context: ExchangeContext;
   readonly #localAddress: string;
-  readonly #connection: ConnectionInfo;
 
   constructor({ localAddress, ...context }: ClientContext) {
     this.#context = { ...context, upstreamLogs: [] };
     this.#localAddress = localAddress;
-    this.#connection = ownConnection(localAddress);
-  }
-
-  sendTo(
-    name: string,
-    request: ClientRequest,
-    callbacks: ClientCallbacks,
-  ): ClientStream | undefined {
-    const cluster = this.#context.clusters.get(name);
-    return cluster && this.send(cluster, request, callbacks);
   }
 
   send(cluster: UpstreamCluster, request: ClientRequest, callbacks: ClientCallbacks): ClientStream {
     const { clock } = this.#context.loop;
-    const { headers, omits, timeoutMs, connection = this.#connection } = request;
-    if (omits?.internal !== true) headers.set('x-envoy-internal', 'true');
-    if (omits?.forwardedFor !== true) headers.append('x-forwarded-for', this.#localAddress);
-    if (timeoutMs > 0) headers.set('x-envoy-expected-rq-timeout-ms', String(timeoutMs));
-    const info = new StreamInfo(connection, clock.ms, clock.wallMs);
+    const { headers } = request;
+    if (request.tellsInternal !== false) headers.set('x-envoy-internal', 'true');
+    if (request.tellsAddress !== false) headers.append('x-forwarded-for', this.#localAddress);
+    const info = new StreamInfo(request.connection, clock.ms, clock.wallMs);
     info.isInternalRequest = true;
     info.requestHeaders = headers;
     info.attemptCount = 1;
@@ -63,24 +77,6 @@ export class UpstreamClient implements HttpServices {
     sent.start(request);
     return sent;
   }
-}
-
-/** Of requests that no connection of a client asks for. */
-function ownConnection(ip: string): ConnectionInfo {
-  const address = { kind: 'ip', ip, port: 0, text: `${ip}:0` } as const;
-  return {
-    id: 0,
-    remoteAddress: address,
-    directRemoteAddress: address,
-    localAddress: address,
-    listenerName: '',
-    direction: 'UNSPECIFIED',
-    filterChainName: '',
-    requestedServerName: '',
-    tls: undefined,
-    terminationDetails: '',
-    transportFailureReason: '',
-  };
 }
 
 class SentRequest implements ClientStream, ExchangeOwner {

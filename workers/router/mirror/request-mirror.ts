@@ -10,8 +10,7 @@ import type { HeaderMap } from '../../stream/header-map.ts';
 import type { ClusterRoute } from '../../stream/route.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { ClusterManager } from '../../upstream/cluster-manager.ts';
-import type { ClientCallbacks, ClientStream } from '../../services/http-services.ts';
-import type { UpstreamClient } from '../client/upstream-client.ts';
+import type { ClientCallbacks, ClientStream, UpstreamClient } from '../client/upstream-client.ts';
 
 export interface MirrorContext {
   readonly clusters: ClusterManager;

@@ -1,15 +1,20 @@
 /** gRPC calls of a worker's own: what goes out, and the status that every answer comes to. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
-import type { GrpcStatus, GrpcStream } from '../../workers/services/grpc-services.ts';
-import { host } from '../support/parts/data-plane.ts';
-import { HTTP2_OPTIONS } from '../support/parts/http2-options.ts';
-import { requestHeaders, streamInfo } from '../support/parts/stream.ts';
-import { type RunningClient, startClient } from '../support/parts/upstream-client.ts';
-import { answerCall, framed, type SeenCall, startGrpcPeer } from '../support/peers/grpc-peer.ts';
-import { CLOSED_PORT } from '../support/peers/upstream.ts';
-import { waitUntil } from '../support/wait.ts';
+import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
+import type { GrpcStatus, GrpcStream } from '../../../workers/services/grpc-services.ts';
+import { host } from '../../support/parts/data-plane.ts';
+import { HTTP2_OPTIONS } from '../../support/parts/http2-options.ts';
+import { requestHeaders, streamInfo } from '../../support/parts/stream.ts';
+import { type RunningClient, startClient } from '../../support/parts/upstream-client.ts';
+import {
+  answerCall,
+  framed,
+  type SeenCall,
+  startGrpcPeer,
+} from '../../support/peers/services/grpc-peer.ts';
+import { CLOSED_PORT } from '../../support/peers/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 const METHOD = '/test.Service/Ask';
 const TARGET = { kind: 'cluster', cluster: 'up', authority: 'svc', metadata: [] } as const;

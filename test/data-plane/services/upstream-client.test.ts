@@ -1,11 +1,11 @@
 /** Requests of the proxy's own: that each comes to one response or one failure, and is counted. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { host } from '../support/parts/data-plane.ts';
-import { NO_RETRIES } from '../support/parts/routes.ts';
-import { startClient } from '../support/parts/upstream-client.ts';
-import { CLOSED_PORT, startHttpUpstream, startRawUpstream } from '../support/peers/upstream.ts';
-import { waitUntil } from '../support/wait.ts';
+import { host } from '../../support/parts/data-plane.ts';
+import { NO_RETRIES } from '../../support/parts/routes.ts';
+import { startClient } from '../../support/parts/upstream-client.ts';
+import { CLOSED_PORT, startHttpUpstream, startRawUpstream } from '../../support/peers/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 describe('the upstream client', () => {
   it('sends a request as the proxy’s own and hands on the response', async () => {
