@@ -30,6 +30,7 @@ interface Channel {
 }
 
 const STATS = GRPC_CLIENT.index;
+const CLOSED = new Map<string, number>(Object.entries(STATS));
 const bytes = (message: Buffer): Buffer => message;
 
 export class ChannelService implements GrpcService {
@@ -85,8 +86,7 @@ export class ChannelService implements GrpcService {
   }
 
   #over({ code }: GrpcStatus): void {
-    const name = `streams_closed_${code}`;
-    const offset = (STATS as Readonly<Record<string, number>>)[name];
+    const offset = CLOSED.get(`streams_closed_${code}`);
     if (offset !== undefined) this.#stats.increment(this.#base + offset);
     this.#calls -= 1;
     this.#closeUnused();
