@@ -15,13 +15,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 
-import { systemClock } from '../../../../shared/process/clock.ts';
-import type { Clock } from '../../../../shared/process/clock.ts';
-import { LogFile, WAITING_BYTES_MAX } from '../../../../workers/access-log/log-file.ts';
-import type { LogEvents } from '../../../../workers/access-log/log-file.ts';
-import { PipeTurn } from '../../../../workers/access-log/pipe-turn.ts';
-import { pagesOfOne, sharedPages } from '../../../support/parts/shared-pages.ts';
-import { openTarget, targetKey } from '../../../../workers/access-log/log-target.ts';
+import { systemClock } from '../../../../../shared/process/clock.ts';
+import type { Clock } from '../../../../../shared/process/clock.ts';
+import {
+  LogFile,
+  WAITING_BYTES_MAX,
+} from '../../../../../workers/access-log/loggers/lines/log-file.ts';
+import type { LogEvents } from '../../../../../workers/access-log/loggers/lines/log-file.ts';
+import { PipeTurn } from '../../../../../workers/access-log/loggers/lines/pipe-turn.ts';
+import { pagesOfOne, sharedPages } from '../../../../support/parts/shared-pages.ts';
+import {
+  openTarget,
+  targetKey,
+} from '../../../../../workers/access-log/loggers/lines/log-target.ts';
 
 /** Counts what a log tells; `until` waits for the next event that makes a condition true. */
 class RecordedEvents implements LogEvents {

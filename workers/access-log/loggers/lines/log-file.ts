@@ -6,7 +6,7 @@
  */
 import { close, write } from 'node:fs';
 
-import type { Clock, Timer } from '../../shared/process/clock.ts';
+import type { Clock, Timer } from '../../../../shared/process/clock.ts';
 import type { PipeTurn } from './pipe-turn.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { Chunk } from './line-buffer.ts';
