@@ -105,7 +105,7 @@ function endOfQuestion(query: Buffer): number {
 describe('a hostile name server over UDP', () => {
   it('ends every question, and nothing else', async () => {
     const random = attackRandom(9);
-    const generated = Array.from({ length: attackRuns(30, 5_000) }, () => spoiled(random));
+    const generated = Array.from({ length: attackRuns(30, 2_000) }, () => spoiled(random));
     const replies = [
       ...Object.entries(REPLIES),
       ...generated.map((each) => ['bytes', each] as const),
