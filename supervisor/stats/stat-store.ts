@@ -9,6 +9,7 @@
  */
 import assert from 'node:assert/strict';
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
+import { lineOf } from '../../shared/stats/stat-scope.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StatKind, StatSpec, StatTemplate } from '../../shared/stats/template.ts';
 import { BlockIndex } from '../../shared/stats/block-index.ts';
@@ -106,7 +107,7 @@ export class StatStore implements StatWriter {
   }
 
   releaseNamed(name: string): void {
-    const definition = this.#definitions.get(name);
+    const definition = this.findNamed(name);
     if (definition !== undefined) this.release(definition);
   }
 
@@ -115,7 +116,8 @@ export class StatStore implements StatWriter {
   }
 
   /** Finds or makes a block and adds a holder to it. */
-  hold(template: StatTemplate, prefix: string): Definition {
+  hold(template: StatTemplate, givenPrefix: string): Definition {
+    const prefix = lineOf(givenPrefix);
     // Everything begins with an empty prefix; the order of names could not be kept per block.
     assert(prefix !== '', 'a block of statistics needs a prefix');
     this.recentLookups.note(prefix);
@@ -138,7 +140,8 @@ export class StatStore implements StatWriter {
   }
 
   /** Finds or makes a statistic by its whole name and adds a holder to it. */
-  holdNamed(kind: StatKind, name: string): Definition {
+  holdNamed(kind: StatKind, givenName: string): Definition {
+    const name = lineOf(givenName);
     this.recentLookups.note(name);
     // Without a space a name cannot be taken for a block's key.
     const known = this.#definitions.get(name);
@@ -264,11 +267,11 @@ export class StatStore implements StatWriter {
   }
 
   find(template: StatTemplate, prefix: string): Definition | undefined {
-    return this.#definitions.get(`${template.id} ${prefix}`);
+    return this.#definitions.get(`${template.id} ${lineOf(prefix)}`);
   }
 
   findNamed(name: string): Definition | undefined {
-    return this.#definitions.get(name);
+    return this.#definitions.get(lineOf(name));
   }
 
   definitions(): IterableIterator<Definition> {

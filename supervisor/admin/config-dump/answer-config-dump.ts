@@ -2,6 +2,7 @@
  * `/config_dump`: everything that is configured, redacted, whole or narrowed by `resource`, `mask`
  * and `name_regex`. Elements are made, redacted and printed one at a time while the page is sent.
  */
+import { escapeControls } from '../../../shared/logging/escape.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Steps } from '../../loop/loop-turns.ts';
 import type { AdminContext } from '../admin-context.ts';
@@ -31,7 +32,9 @@ export const CONFIG_DUMP_PARAMS = {
     'Dump only the currently loaded configurations whose names match the specified regex. Can be used with both resource and mask query parameters.',
     (reason, pattern) =>
       new BadParam(
-        `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${reason}`,
+        escapeControls(
+          `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${reason}`,
+        ),
         'text/plain',
       ),
   ),
@@ -241,6 +244,6 @@ function refusal(text: string, status = 400): AdminResponse {
     status,
     contentType: 'text/plain',
     headers: { 'x-content-type-options': ['nosniff', 'nosniff'] },
-    body: text,
+    body: escapeControls(text),
   };
 }
