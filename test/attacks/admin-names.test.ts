@@ -194,6 +194,7 @@ describe('hostile names in pages of the admin interface', () => {
 
 function forgesNoLine(body: string): void {
   for (const line of body.split(BREAKS)) assert.doesNotMatch(line, /^forged/);
+  // oxlint-disable-next-line no-control-regex
   assert.doesNotMatch(body, /[\0\x1b]/);
 }
 

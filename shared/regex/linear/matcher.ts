@@ -4,10 +4,14 @@
  * takes one that reads it backwards, and a walk along what that one saw.
  */
 import { DEAD, GOAL, LazyDfa, MARK, UNKNOWN, type DfaKind } from './lazy-dfa.ts';
+import { LoneExits } from './lone-exits.ts';
 import { readProgram, type Program } from './program.ts';
 import { bytesOf } from './text-bytes.ts';
 import { Track } from './track.ts';
 import { Walker } from './walk.ts';
+
+/** Bytes that are read before it is asked whether the state waits for one byte. */
+const STRIDE = 256;
 
 export class LinearMatcher {
   readonly #program: Program;
@@ -16,6 +20,8 @@ export class LinearMatcher {
   #whole: LazyDfa | undefined;
   #part: LazyDfa | undefined;
   #last: LazyDfa | undefined;
+  #wholeExits: LoneExits | undefined;
+  #partExits: LoneExits | undefined;
   #walker: Walker | undefined;
   #track: Track | undefined;
   /** Of the text that `#run` reads. */
@@ -151,12 +157,35 @@ export class LinearMatcher {
   /** Reads until GOAL or DEAD, which the text's end always brings. */
   #run(dfa: LazyDfa, start: number, bytes: Uint8Array, from: number): number {
     const length = this.#length;
+    let next = start;
+    this.#place = from;
+    this.#state = start;
+    while (this.#place < length) {
+      const before = this.#state;
+      next = this.#read(dfa, bytes, Math.min(length, this.#place + STRIDE));
+      if (next <= DEAD) break;
+      // A state that lasts may be one that waits for one byte.
+      if (before === next && this.#place < length) {
+        this.#place = this.#exitsOf(dfa).skip(next, bytes, this.#place, length);
+      }
+    }
+    if (this.#place === length && next > DEAD) {
+      const { columnCount } = this.#program;
+      next = dfa.table[this.#state + columnCount] ?? UNKNOWN;
+      if (next === UNKNOWN) next = dfa.step(this.#state, columnCount);
+    }
+    dfa.countBytes(this.#place - from);
+    return next;
+  }
+
+  /** Reads from `#place` and `#state` on up to `end`, or to the byte that brings GOAL or DEAD. */
+  #read(dfa: LazyDfa, bytes: Uint8Array, end: number): number {
     const columns = this.#columns;
     let { table } = dfa;
-    let state = start;
-    let place = from;
-    let next = DEAD;
-    for (; place < length; place++) {
+    let state = this.#state;
+    let place = this.#place;
+    let next = state;
+    for (; place < end; place++) {
       const column = columns[bytes[place] ?? 0] ?? 0;
       next = table[state + column] ?? UNKNOWN;
       if (next <= DEAD) {
@@ -168,14 +197,14 @@ export class LinearMatcher {
       }
       state = next;
     }
-    if (place === length) {
-      next = table[state + this.#program.columnCount] ?? UNKNOWN;
-      if (next === UNKNOWN) next = dfa.step(state, this.#program.columnCount);
-    }
-    dfa.countBytes(place - from);
     this.#place = place;
     this.#state = state;
     return next;
+  }
+
+  #exitsOf(dfa: LazyDfa): LoneExits {
+    if (dfa === this.#part) return (this.#partExits ??= new LoneExits(this.#program, dfa));
+    return (this.#wholeExits ??= new LoneExits(this.#program, dfa));
   }
 
   #wholeDfa(): LazyDfa {
