@@ -33,13 +33,12 @@ export class LoneExits {
     });
   }
 
-  /** The first place from here on, before `length`, where the state may be left; or `length`. */
-  skip(state: number, bytes: Uint8Array, place: number, length: number): number {
+  /** The first place of the text from here on where the state may be left; or its end. */
+  skip(state: number, text: Uint8Array, place: number): number {
     const exit = this.#exitOf(state);
     if (exit === SEVERAL) return place;
-    if (exit === NEVER) return length;
-    const found = bytes.subarray(place, length).indexOf(exit);
-    return found < 0 ? length : place + found;
+    const found = exit === NEVER ? -1 : text.indexOf(exit, place);
+    return found < 0 ? text.length : found;
   }
 
   #exitOf(state: number): number {

@@ -4,6 +4,7 @@
  * takes one that reads it backwards, and a walk along what that one saw.
  */
 import { DEAD, GOAL, LazyDfa, MARK, UNKNOWN, type DfaKind } from './lazy-dfa.ts';
+import { literalPrefix } from './literal-prefix.ts';
 import { LoneExits } from './lone-exits.ts';
 import { readProgram, type Program } from './program.ts';
 import { bytesOf } from './text-bytes.ts';
@@ -12,6 +13,9 @@ import { Walker } from './walk.ts';
 
 /** Bytes that are read before it is asked whether the state waits for one byte. */
 const STRIDE = 256;
+/** The same behind a skip that passed over as many bytes as make it worthwhile. */
+const SHORT_STRIDE = 8;
+const WORTHWHILE = 48;
 
 export class LinearMatcher {
   readonly #program: Program;
@@ -20,6 +24,7 @@ export class LinearMatcher {
   #whole: LazyDfa | undefined;
   #part: LazyDfa | undefined;
   #last: LazyDfa | undefined;
+  #prefix: Buffer | 'none' | undefined;
   #wholeExits: LoneExits | undefined;
   #partExits: LoneExits | undefined;
   #walker: Walker | undefined;
@@ -51,9 +56,8 @@ export class LinearMatcher {
     if (this.#program.isAnchoredAtEnd) {
       return this.#beginOfLast(bytesOf(text), text.length, true) >= 0;
     }
-    const dfa = this.#partDfa();
     this.#length = text.length;
-    return this.#run(dfa, dfa.start(this.#program.edge), bytesOf(text), 0) === GOAL;
+    return this.#reachesMatch(bytesOf(text), text.length, 0);
   }
 
   /**
@@ -148,10 +152,21 @@ export class LinearMatcher {
   #reachesMatch(bytes: Uint8Array, length: number, from: number): boolean {
     const { contexts, edge, isAnchored } = this.#program;
     if (from > length || (from > 0 && isAnchored)) return false;
-    const column = this.#columns[bytes[from - 1] ?? 0] ?? 0;
+    const begin = this.#skipToPrefix(bytes, length, from);
+    if (begin < 0) return false;
+    const column = this.#columns[bytes[begin - 1] ?? 0] ?? 0;
     const dfa = this.#partDfa();
-    const start = dfa.start(from === 0 ? edge : (contexts[column] ?? 0));
-    return this.#run(dfa, start, bytes, from) === GOAL;
+    const start = dfa.start(begin === 0 ? edge : (contexts[column] ?? 0));
+    return this.#run(dfa, start, bytes, begin) === GOAL;
+  }
+
+  /** Where the first match from the place on may begin; -1: nowhere. */
+  #skipToPrefix(bytes: Uint8Array, length: number, from: number): number {
+    if (length - from < STRIDE) return from;
+    this.#prefix ??= literalPrefix(this.#program) ?? 'none';
+    if (this.#prefix === 'none') return from;
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, length);
+    return text.indexOf(this.#prefix, from);
   }
 
   /** Reads until GOAL or DEAD, which the text's end always brings. */
@@ -160,14 +175,19 @@ export class LinearMatcher {
     let next = start;
     this.#place = from;
     this.#state = start;
+    let stride = STRIDE;
+    let text: Uint8Array | undefined;
     while (this.#place < length) {
       const before = this.#state;
-      next = this.#read(dfa, bytes, Math.min(length, this.#place + STRIDE));
+      next = this.#read(dfa, bytes, Math.min(length, this.#place + stride));
       if (next <= DEAD) break;
+      stride = STRIDE;
       // A state that lasts may be one that waits for one byte.
-      if (before === next && this.#place < length) {
-        this.#place = this.#exitsOf(dfa).skip(next, bytes, this.#place, length);
-      }
+      if (before !== next || this.#place >= length) continue;
+      text ??= bytes.subarray(0, length);
+      const place = this.#exitsOf(dfa).skip(next, text, this.#place);
+      if (place - this.#place >= WORTHWHILE) stride = SHORT_STRIDE;
+      this.#place = place;
     }
     if (this.#place === length && next > DEAD) {
       const { columnCount } = this.#program;
