@@ -1,11 +1,9 @@
 /**
- * All statistics of the server: the supervisor's own and, added up, every worker's. It owns values,
- * definitions and the flags of each statistic; who holds what share of a gauge is worker-share.ts's
- * business, order and output are the renderers'.
- *
- * An index addresses one statistic. The indices of a block are contiguous from its base in the
- * order of its template, so that no name is stored for them. `generation` changes with every
- * definition and removal: whoever caches an order of statistics compares it.
+ * Values, definitions and flags of all statistics: the supervisor's own and, added up, every worker's.
+ * Shares of gauges are worker-share.ts's business, order and output the renderers'. An index
+ * addresses one statistic. The indices of a block are contiguous from its base in the order of its
+ * template, so that no name is stored for them. `generation` changes with every definition and
+ * removal: whoever caches an order of statistics compares it.
  */
 import assert from 'node:assert/strict';
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
@@ -106,20 +104,19 @@ export class StatStore implements StatWriter {
     return this.holdNamed('histogram', name).base;
   }
 
+  defineTextReadout(name: string): number {
+    return this.holdNamed('text_readout', name).base;
+  }
+
   releaseNamed(name: string): void {
     const definition = this.findNamed(name);
     if (definition !== undefined) this.release(definition);
   }
 
-  defineTextReadout(name: string): number {
-    return this.holdNamed('text_readout', name).base;
-  }
-
   /** Finds or makes a block and adds a holder to it. */
   hold(template: StatTemplate, givenPrefix: string): Definition {
     const prefix = lineOf(givenPrefix);
-    // Everything begins with an empty prefix; the order of names could not be kept per block.
-    assert(prefix !== '', 'a block of statistics needs a prefix');
+    assert(prefix !== '', 'without a prefix the order of names could not be kept');
     this.recentLookups.note(prefix);
     const key = `${template.id} ${prefix}`;
     const known = this.#definitions.get(key);

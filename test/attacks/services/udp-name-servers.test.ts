@@ -7,10 +7,10 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { describe, it } from 'node:test';
-import { NameResolver } from '../../supervisor/dns/name-resolver.ts';
-import { StatStore } from '../../supervisor/stats/stat-store.ts';
-import { attackRandom, attackRuns } from '../support/attack.ts';
-import { within } from '../support/wait.ts';
+import { NameResolver } from '../../../supervisor/dns/name-resolver.ts';
+import { StatStore } from '../../../supervisor/stats/stat-store.ts';
+import { attackRandom, attackRuns } from '../../support/attack.ts';
+import { within } from '../../support/wait.ts';
 
 /** Bytes of an answer to the question, which stands at 12 and ends before `end`. */
 type Reply = (query: Buffer, end: number) => readonly Buffer[];

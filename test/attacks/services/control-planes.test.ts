@@ -8,9 +8,9 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import protobuf from 'protobufjs/minimal.js';
-import { mergeFrames } from '../../supervisor/services/merged-frames.ts';
-import { attackRandom, attackRuns, attackTurns } from '../support/attack.ts';
-import { GREETING, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { mergeFrames } from '../../../supervisor/services/merged-frames.ts';
+import { attackRandom, attackRuns, attackTurns } from '../../support/attack.ts';
+import { GREETING, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import {
   anyFrames,
   answer,
@@ -20,7 +20,7 @@ import {
   nested,
   nestedAny,
   spoiled,
-} from '../support/peers/hostile-answers.ts';
+} from '../../support/peers/hostile-answers.ts';
 import {
   closed,
   grpcMessage,
@@ -28,11 +28,11 @@ import {
   startHostileControlPlane,
   type HostileControlPlane,
   type Part,
-} from '../support/peers/hostile-control-plane.ts';
-import { bytes, head, HOSTILE_FRAMES } from '../support/peers/hostile-frames.ts';
-import { fetchOnce } from '../support/peers/http-client.ts';
-import { ADMIN, startSluice, type Sluice } from '../support/programs/sluice.ts';
-import { waitUntil, within } from '../support/wait.ts';
+} from '../../support/peers/hostile-control-plane.ts';
+import { bytes, head, HOSTILE_FRAMES } from '../../support/peers/hostile-frames.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { waitUntil, within } from '../../support/wait.ts';
 
 const GRPC = { ':status': 200, 'content-type': 'application/grpc' } as const;
 const MIB = 1024 * 1024;

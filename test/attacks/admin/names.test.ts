@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../support/parts/bootstrap.ts';
-import { receiveDatagrams, type LineReceiver } from '../support/peers/stats-receivers.ts';
-import { ADMIN, startSluice, type Sluice } from '../support/programs/sluice.ts';
-import { waitUntil } from '../support/wait.ts';
+import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { receiveDatagrams, type LineReceiver } from '../../support/peers/stats-receivers.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 const MARKUP = `"'><img src=x onerror=alert(1)>&`;
 /** Whatever some reader takes for the end of a line stands before the same word. */
