@@ -14,20 +14,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-
-import { systemClock } from '../../../../../shared/process/clock.ts';
-import type { Clock } from '../../../../../shared/process/clock.ts';
+import { type Clock, systemClock } from '../../../../../shared/process/clock.ts';
 import {
+  type LogEvents,
   LogFile,
   WAITING_BYTES_MAX,
 } from '../../../../../workers/access-log/loggers/lines/log-file.ts';
-import type { LogEvents } from '../../../../../workers/access-log/loggers/lines/log-file.ts';
 import { PipeTurn } from '../../../../../workers/access-log/loggers/lines/pipe-turn.ts';
 import { pagesOfOne, sharedPages } from '../../../../support/parts/shared-pages.ts';
-import {
-  openTarget,
-  targetKey,
-} from '../../../../../workers/access-log/loggers/lines/log-target.ts';
+import * as target from '../../../../../workers/access-log/loggers/lines/log-target.ts';
 
 /** Counts what a log tells; `until` waits for the next event that makes a condition true. */
 class RecordedEvents implements LogEvents {
@@ -113,7 +108,7 @@ describe('log files', () => {
     const { clock, tick } = manualClock();
     const turnFor = (fd: number): PipeTurn => new PipeTurn(fd, pages);
     const options = { flushIntervalMs: 10_000, flushMinBytes, clock, turnFor };
-    const file = new LogFile(at, openTarget({ kind: 'file', path: at }), options, events);
+    const file = new LogFile(at, target.openTarget({ kind: 'file', path: at }), options, events);
     return { file, events, tick };
   }
 
@@ -291,16 +286,16 @@ function drain(fd: number, buffer: Buffer): string {
 
 describe('log targets', () => {
   it('are the inherited descriptors for their well-known paths', () => {
-    const key = (path: string) => targetKey({ kind: 'file', path });
-    assert.equal(key('/dev/stdout'), targetKey({ kind: 'stdout' }));
-    assert.equal(key('/proc/self/fd/1'), targetKey({ kind: 'stdout' }));
-    assert.equal(key('/dev/stderr'), targetKey({ kind: 'stderr' }));
+    const key = (path: string) => target.targetKey({ kind: 'file', path });
+    assert.equal(key('/dev/stdout'), target.targetKey({ kind: 'stdout' }));
+    assert.equal(key('/proc/self/fd/1'), target.targetKey({ kind: 'stdout' }));
+    assert.equal(key('/dev/stderr'), target.targetKey({ kind: 'stderr' }));
     assert.equal(key('/var/log/x'), '/var/log/x');
-    assert.deepEqual(openTarget({ kind: 'file', path: '/dev/stdout' }).path, undefined);
+    assert.deepEqual(target.openTarget({ kind: 'file', path: '/dev/stdout' }).path, undefined);
   });
 
   it('fail to open with the system’s own error', () => {
-    assert.throws(() => openTarget({ kind: 'file', path: '/nonexistent/x' }), /ENOENT/);
+    assert.throws(() => target.openTarget({ kind: 'file', path: '/nonexistent/x' }), /ENOENT/);
   });
 });
 
