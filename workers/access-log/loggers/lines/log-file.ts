@@ -14,7 +14,7 @@ import { reopenTarget } from './log-target.ts';
 import type { LogTarget } from './log-target.ts';
 
 /** Bytes that wait per log and worker before lines are dropped. */
-export const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** What the kernel writes to a pipe in one piece (PIPE_BUF of Linux). */
 const PIPE_CHUNK_BYTES = 4096;
 const FILE_CHUNK_BYTES = 64 * 1024;

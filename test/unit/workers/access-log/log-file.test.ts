@@ -14,15 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { type Clock, systemClock } from '../../../../../shared/process/clock.ts';
-import {
-  type LogEvents,
-  LogFile,
-  WAITING_BYTES_MAX,
-} from '../../../../../workers/access-log/loggers/lines/log-file.ts';
-import { PipeTurn } from '../../../../../workers/access-log/loggers/lines/pipe-turn.ts';
-import { pagesOfOne, sharedPages } from '../../../../support/parts/shared-pages.ts';
-import * as target from '../../../../../workers/access-log/loggers/lines/log-target.ts';
+import { type Clock, systemClock } from '../../../../shared/process/clock.ts';
+import { type LogEvents, LogFile } from '../../../../workers/access-log/loggers/lines/log-file.ts';
+import { PipeTurn } from '../../../../workers/access-log/loggers/lines/pipe-turn.ts';
+import { pagesOfOne, sharedPages } from '../../../support/parts/shared-pages.ts';
+import { openTarget, targetKey } from '../../../../workers/access-log/loggers/lines/log-target.ts';
 
 /** Counts what a log tells; `until` waits for the next event that makes a condition true. */
 class RecordedEvents implements LogEvents {
@@ -108,7 +104,7 @@ describe('log files', () => {
     const { clock, tick } = manualClock();
     const turnFor = (fd: number): PipeTurn => new PipeTurn(fd, pages);
     const options = { flushIntervalMs: 10_000, flushMinBytes, clock, turnFor };
-    const file = new LogFile(at, target.openTarget({ kind: 'file', path: at }), options, events);
+    const file = new LogFile(at, openTarget({ kind: 'file', path: at }), options, events);
     return { file, events, tick };
   }
 
@@ -206,7 +202,7 @@ describe('log files', () => {
       `dropped 4 lines of access log ${path}: 16 MiB wait to be written`,
     ]);
     await file.close();
-    assert.equal(events.seen.bytes, 2 + WAITING_BYTES_MAX);
+    assert.equal(events.seen.bytes, 2 + 16 * 1024 * 1024);
   });
 
   it('write whole lines of at most 4,096 bytes at a time to a pipe, and wait for its reader', async () => {
@@ -286,16 +282,16 @@ function drain(fd: number, buffer: Buffer): string {
 
 describe('log targets', () => {
   it('are the inherited descriptors for their well-known paths', () => {
-    const key = (path: string) => target.targetKey({ kind: 'file', path });
-    assert.equal(key('/dev/stdout'), target.targetKey({ kind: 'stdout' }));
-    assert.equal(key('/proc/self/fd/1'), target.targetKey({ kind: 'stdout' }));
-    assert.equal(key('/dev/stderr'), target.targetKey({ kind: 'stderr' }));
+    const key = (path: string) => targetKey({ kind: 'file', path });
+    assert.equal(key('/dev/stdout'), targetKey({ kind: 'stdout' }));
+    assert.equal(key('/proc/self/fd/1'), targetKey({ kind: 'stdout' }));
+    assert.equal(key('/dev/stderr'), targetKey({ kind: 'stderr' }));
     assert.equal(key('/var/log/x'), '/var/log/x');
-    assert.deepEqual(target.openTarget({ kind: 'file', path: '/dev/stdout' }).path, undefined);
+    assert.deepEqual(openTarget({ kind: 'file', path: '/dev/stdout' }).path, undefined);
   });
 
   it('fail to open with the system’s own error', () => {
-    assert.throws(() => target.openTarget({ kind: 'file', path: '/nonexistent/x' }), /ENOENT/);
+    assert.throws(() => openTarget({ kind: 'file', path: '/nonexistent/x' }), /ENOENT/);
   });
 });
 
