@@ -65,6 +65,7 @@ export function compileManager(
     compressorOffers: new WeakMap(),
     taps: context.taps,
     clusterHealth: (name) => context.clusters.get(name)?.health(),
+    services: context.services,
     wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,

@@ -5,6 +5,7 @@ import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
+import type { ServiceClient } from '../services/service-client.ts';
 import type { CompressorOffer } from './http/compressor/accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
@@ -29,6 +30,8 @@ export interface FilterContext {
    * Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts.
    */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** Sends requests of the filter's own to clusters. */
+  readonly services: ServiceClient;
   /**
    * Where requests for this cluster may have to wait for their host; undefined for most clusters.
    */
