@@ -1,4 +1,5 @@
 /** `/clusters` as lines of `cluster::key::value` and `cluster::host::key::value`. */
+import { escapeControls } from '../../../shared/logging/escape.ts';
 import { sixDigits } from '../../../shared/text/six-digits.ts';
 import type { CircuitBreakerThresholds } from '../../../shared/resources/clusters/cluster.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
@@ -49,12 +50,12 @@ export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Ge
       yield '';
       continue;
     }
-    const prefix = `${cluster.name}::`;
+    const prefix = `${escapeControls(cluster.name)}::`;
     yield firstLines(prefix, cluster);
     yield printed.limits.get(cluster.circuitBreakers).withPrefix(prefix);
     let text = lastLines(prefix, cluster);
     for (const host of cluster.hosts) {
-      const own = `${prefix}${hostLabel(host)}::`;
+      const own = `${prefix}${escapeControls(hostLabel(host))}::`;
       const isNew = isUnused(host.stats);
       if (!isNew) text += own + statLines(host.stats).join(own);
       if (text !== '') yield text;
@@ -67,7 +68,7 @@ export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Ge
 }
 
 function firstLines(prefix: string, { observabilityName, outlier }: ClusterStatus): string {
-  const line = `${prefix}observability_name::${observabilityName}\n`;
+  const line = `${prefix}observability_name::${escapeControls(observabilityName)}\n`;
   return outlier === undefined ? line : line + prefix + outlierLines(outlier).join(prefix);
 }
 
@@ -75,7 +76,7 @@ function lastLines(prefix: string, { addedViaApi, edsServiceName }: ClusterStatu
   const line = `${prefix}added_via_api::${addedViaApi}\n`;
   return edsServiceName === undefined
     ? line
-    : `${line}${prefix}eds_service_name::${edsServiceName}\n`;
+    : `${line}${prefix}eds_service_name::${escapeControls(edsServiceName)}\n`;
 }
 
 function outlierLines(outlier: NonNullable<ClusterStatus['outlier']>): Lines {
@@ -103,12 +104,12 @@ function statLines(stats: HostStatus['stats']): Lines {
 
 function factLines(host: HostStatus): Lines {
   return [
-    `hostname::${host.hostname}\n`,
+    `hostname::${escapeControls(host.hostname)}\n`,
     `health_flags::${describeHealth(host)}\n`,
     `weight::${host.weight}\n`,
-    `region::${host.region}\n`,
-    `zone::${host.zone}\n`,
-    `sub_zone::${host.subZone}\n`,
+    `region::${escapeControls(host.region)}\n`,
+    `zone::${escapeControls(host.zone)}\n`,
+    `sub_zone::${escapeControls(host.subZone)}\n`,
     `canary::${host.canary}\n`,
     `priority::${host.priority}\n`,
     `success_rate::${host.successRate}\n`,
