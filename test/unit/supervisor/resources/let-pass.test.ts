@@ -41,7 +41,7 @@ function withFilter(filter: object): object {
 
 describe('what control planes put everywhere', () => {
   for (const [title, filter] of [
-    // Where the runtime has it, it is served: test/integration/zstd.test.ts.
+    // Where the runtime has it, it is served: test/integration/compression/zstd.test.ts.
     ...(zstd === undefined
       ? [['compression with zstd', compressor('zstd.compressor.v3.Zstd')] as const]
       : []),

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runSluice } from '../support/programs/sluice.ts';
+import { runSluice } from '../../support/programs/sluice.ts';
 
 /** The first three numbers with dots, wherever they stand. */
 function readByConsul(output: string): string | undefined {

@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomBytes } from 'node:crypto';
-import { whyNoZstdCompression, whyNoZstdDecompression, zstd } from '../../shared/process/zstd.ts';
-import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
-import { runSluice, startSluice, type Sluice } from '../support/programs/sluice.ts';
-import { startHttpUpstream } from '../support/peers/upstream.ts';
-import { fetchBytes } from '../support/peers/fetch-bytes.ts';
+import {
+  whyNoZstdCompression,
+  whyNoZstdDecompression,
+  zstd,
+} from '../../../shared/process/zstd.ts';
+import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { runSluice, startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
+import { fetchBytes } from '../../support/peers/fetch-bytes.ts';
 
 const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
 const HTTP = `${EXTENSIONS}.filters.http`;
