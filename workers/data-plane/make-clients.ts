@@ -1,6 +1,6 @@
 /**
- * Makes the one client by which a worker sends requests of its own, the seam to it, and the tasks
- * that filters begin with.
+ * Makes the clients by which a worker sends requests and gRPC calls of its own, and the tasks that
+ * filters begin with.
  */
 import { localAddress } from '../../shared/addresses/local-address.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
@@ -9,8 +9,9 @@ import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { UpstreamClient } from '../router/client/upstream-client.ts';
 import { makeServiceClient } from './make-service-client.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
-import type { ServiceClient } from '../services/service-client.ts';
+import { makeGrpcServices } from '../services/make-services.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
+import type { CompilerContext } from './compiler-context.ts';
 
 /** What Envoy's names of statistics call it. */
 const STAT_PREFIX = 'async-client';
@@ -19,11 +20,7 @@ export function makeClients(
   { stats, heritage }: DataPlaneEnv,
   loop: WorkerLoop,
   clusters: ClusterManager,
-): {
-  readonly upstreamClient: UpstreamClient;
-  readonly services: ServiceClient;
-  readonly startTasks: StartTasks;
-} {
+): Pick<CompilerContext, 'upstreamClient' | 'services' | 'grpcServices' | 'startTasks'> {
   const upstreamClient = new UpstreamClient({
     loop,
     clusters,
@@ -31,5 +28,6 @@ export function makeClients(
     localAddress: localAddress(heritage.localAddressIpVersion),
   });
   const services = makeServiceClient(upstreamClient, clusters);
-  return { upstreamClient, services, startTasks: new StartTasks(loop) };
+  const grpcServices = makeGrpcServices({ services, loop, stats });
+  return { upstreamClient, services, grpcServices, startTasks: new StartTasks(loop) };
 }
