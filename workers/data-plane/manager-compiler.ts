@@ -53,7 +53,6 @@ export function compileManager(
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
   const terminal = terminalFilter(config, listener, own, context);
-  const filterBlocks: number[] = [];
   const filterReleases: (() => void)[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
@@ -75,7 +74,7 @@ export function compileManager(
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     startTasks: context.startTasks,
-    onBlock: (base) => void filterBlocks.push(base),
+    onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (release) => void filterReleases.push(release),
   };
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
@@ -100,7 +99,6 @@ export function compileManager(
   const release = (): void => {
     for (const letGo of [...views, ...filterReleases]) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
-    for (const base of filterBlocks) env.stats.releaseBlock(base);
   };
   return { server: serveHttp(manager), release };
 }
