@@ -14,7 +14,7 @@ import {
   HIDDEN,
   ODD_DOWNGRADES,
   REFUSED_DOWNGRADES,
-} from '../support/peers/downgrade-corpus.ts';
+} from '../support/parts/downgrade-corpus.ts';
 import { dataFrame, framesOf, headersFrame, PREFACE } from '../support/peers/http2-client.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
 import { type RawUpstream, startRawUpstream } from '../support/peers/upstream.ts';

@@ -3,8 +3,7 @@
  * directions are open, its windows, and what waits to be sent. What its messages mean is its
  * user's.
  */
-import { ReceiveWindow, SendWindow } from './flow-control.ts';
-import { WaitingData } from './waiting-data.ts';
+import { ReceiveWindow, SendWindow, WaitingData } from './flow-control.ts';
 
 /** What a stream tells whoever has it. */
 export interface StreamUser {

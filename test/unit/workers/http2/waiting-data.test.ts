@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { WaitingData } from '../../../../workers/http2/waiting-data.ts';
+import { WaitingData } from '../../../../workers/http2/flow-control.ts';
 
 const step = fc.oneof(
   fc.record({ push: fc.nat({ max: 40_000 }) }),

@@ -4,7 +4,7 @@
  * headers, authorities beside Host, trailers that frame. As published corpora on downgrades list
  * them (h2.CL, h2.TE, h2.0, request splitting).
  */
-import type { Fields } from './http2-client.ts';
+import type { Fields } from '../peers/http2-client.ts';
 
 export interface DowngradeCase {
   readonly title: string;
