@@ -28,9 +28,8 @@ export interface ControlledSession {
   /** The peer has confirmed this side's SETTINGS. */
   areSettingsAcknowledged: boolean;
   fail(code: number, details: string): false;
-  refuseFrame(): false;
+  refuseFrame(culprit?: Http2Stream): false;
   flood(flood: Flood): false;
-  streamError(stream: Http2Stream, code: number): void;
   onPeerReset(stream: Http2Stream, code: number): void;
 }
 
@@ -41,16 +40,14 @@ export class ControlFrames {
     this.#session = session;
   }
 
-  onPriority(header: FrameHeader, input: Buffer, start: number): boolean {
+  onPriority(header: FrameHeader): boolean {
     const session = this.#session;
     const { stream: id, length } = header;
     if (id === 0) return session.fail(ErrorCode.protocolError, 'PRIORITY: stream 0');
     const flood = session.counts.priorityFrame();
     if (flood !== undefined) return session.flood(flood);
     if (length !== 5) return session.fail(ErrorCode.frameSizeError, 'PRIORITY: invalid length');
-    if (readNumber31(input, start) === id) {
-      return session.fail(ErrorCode.protocolError, 'PRIORITY: depends on itself');
-    }
+    // What it depends on is of no interest, not even where that is the stream itself.
     return true;
   }
 
@@ -137,8 +134,9 @@ export class ControlFrames {
     const stream = session.table.open.get(id);
     if (stream === undefined) return session.table.wasOpen(id) || session.refuseFrame();
     if (!stream.sendWindow.add(increment)) {
-      session.streamError(stream, ErrorCode.flowControlError);
-    } else if (stream.waitingBytes > 0) session.writer.drain();
+      return session.refuseFrame(stream);
+    }
+    if (stream.waitingBytes > 0) session.writer.drain();
     return !session.isOver;
   }
 }

@@ -19,9 +19,8 @@ export interface BlockReceiver {
   readonly counts: InboundCounts;
   readonly isOver: boolean;
   fail(code: number, details: string): false;
-  refuseFrame(): false;
+  refuseFrame(culprit?: Http2Stream): false;
   flood(flood: Flood): false;
-  streamError(stream: Http2Stream, code: number): void;
   openPeerStream(id: number, block: HeaderBlock): boolean;
   deliverHeaders(stream: Http2Stream, endStream: boolean): boolean;
 }
@@ -88,11 +87,11 @@ export class HeaderFrames {
       case 'open':
       case 'reset_here':
       case 'forgotten':
+      // As Envoy: a number below one that was used is not used any more, and its block is ignored.
+      case 'skipped':
         return true;
       case 'closed':
         return session.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
-      case 'skipped':
-        return session.fail(ErrorCode.protocolError, 'HEADERS: invalid stream_id');
       case 'idle':
         if (!table.isPeers(id)) return session.refuseFrame();
         table.lastPeerStream = id;
@@ -128,6 +127,8 @@ export class HeaderFrames {
       this.#decoder.decode(bytes, start, end, sink);
     } catch (error) {
       if (!(error instanceof HpackError)) throw error;
+      // A request that nobody can read counts as one that has no end.
+      block.isOpen = true;
       return session.fail(ErrorCode.compressionError, '');
     }
     if (isIgnored || session.isOver) return !session.isOver;
@@ -135,8 +136,7 @@ export class HeaderFrames {
     stream.headerBytesReceived += block.wireBytes;
     stream.wireBytesReceived += block.wireBytes;
     if (stream.isRemoteEnded) {
-      session.streamError(stream, ErrorCode.streamClosed);
-      return true;
+      return session.refuseFrame(stream);
     }
     return session.deliverHeaders(stream, endStream);
   }

@@ -4,6 +4,7 @@
  * the session's. One per connection, begun again for each block.
  */
 import { HeaderMap } from '../stream/header-map.ts';
+import { withNext } from '../stream/pseudo-order.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 
 export interface MessageLimits {
@@ -124,7 +125,12 @@ export class MessageFields implements FieldSink {
     switch (name) {
       case 'host':
         if (!AUTHORITY.test(value)) this.#invalid(INVALID_FIELD);
-        this.#host ??= value;
+        if (this.#host !== undefined) return;
+        this.#host = value;
+        // It stands for the authority where there is none.
+        if (this.#headers.authority === '') {
+          this.#headers.pseudoOrder = withNext(this.#headers.pseudoOrder, ':authority');
+        }
         return;
       case 'te':
         if (value.toLowerCase() !== 'trailers') this.#invalid(INVALID_FIELD);
@@ -157,22 +163,28 @@ export class MessageFields implements FieldSink {
       headers.status = Number(value);
       return true;
     }
-    return name === ':path' ? this.#path(value) : this.#requestPseudo(name, value);
+    return name === ':path' ? this.#path(name, value) : this.#requestPseudo(name, value);
   }
 
   #requestPseudo(name: string, value: string): boolean {
     const shape = REQUEST_PSEUDO.get(name);
     if (shape === undefined || this.#headers.has(name) || !shape.test(value)) return false;
     if (name === ':protocol' && !this.#limits.allowConnect) return false;
-    this.#headers.set(name, value);
+    this.#note(name, value);
     return true;
   }
 
-  #path(value: string): boolean {
+  #path(name: string, value: string): boolean {
     if (this.#isPathSet || BAD_PATH.test(value)) return false;
     this.#isPathSet = true;
-    this.#headers.path = value;
+    this.#note(name, value);
     return true;
+  }
+
+  #note(name: string, value: string): void {
+    const headers = this.#headers;
+    headers.set(name, value);
+    headers.pseudoOrder = withNext(headers.pseudoOrder, name);
   }
 
   #invalid(details: string): void {

@@ -151,8 +151,11 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.#keepAlive?.onAck(payload);
   }
 
-  onSessionError(_details: string, isRefused: boolean): void {
+  onSessionError(_details: string, isRefused: boolean, culprit?: Http2Stream): void {
     this.#owner.onProtocolError();
+    if (culprit?.user instanceof Http2ServerStream) {
+      culprit.user.onConnectionEnd('protocol_error', UNKNOWN_ERROR);
+    }
     this.#endStreams('protocol_error', isRefused ? USER_REFUSED : UNKNOWN_ERROR);
     // Who has not begun in HTTP/2 understands no answer.
     this.#finish(this.session.hasBegun ? 'delayed' : 'now');

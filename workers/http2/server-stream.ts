@@ -132,7 +132,9 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   onLocalEnd(): void {
     // Nobody waits for the rest of the request.
+    const decoder = this.#decoder;
     this.#reset(ErrorCode.noError);
+    decoder?.onReset('local_reset');
     this.#owner.onStreamOver();
   }
 

@@ -36,9 +36,9 @@ export interface SessionUser {
   onPingAck(payload: string): void;
   /**
    * The connection has failed; nothing follows but the transport's end. `isRefused`: the peer was not
-   * told why.
+   * told why. `culprit`: the stream whose frame it was, where it was one of an open stream.
    */
-  onSessionError(details: string, isRefused: boolean): void;
+  onSessionError(details: string, isRefused: boolean, culprit?: Http2Stream): void;
   /** The peer has begun its preface, of a server; the first moment to `start`. */
   onBegun?(): void;
   /** A stream was refused: there are too many. */

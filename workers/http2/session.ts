@@ -88,7 +88,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   onData(input: Buffer, start: number, end: number): void {
     const at = this.#preface.read(input, start, end);
     if (at === undefined) {
-      this.refuseFrame('Received bad client magic byte string');
+      this.refuseFrame(undefined, 'Received bad client magic byte string');
       return;
     }
     if (!this.hasBegun && this.options.isServer) this.user.onBegun?.();
@@ -166,10 +166,10 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   /** Ends the connection without a word, as Envoy does for frames that have no sense. */
-  refuseFrame(details = USER_REFUSED): false {
+  refuseFrame(culprit?: Http2Stream, details = USER_REFUSED): false {
     if (this.#isOver) return false;
     this.stop();
-    this.user.onSessionError(details, true);
+    this.user.onSessionError(details, true, culprit);
     return false;
   }
 
@@ -205,7 +205,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       case FrameType.continuation:
         return this.headers.onContinuation(header, input, start, end);
       case FrameType.priority:
-        return this.#control.onPriority(header, input, start);
+        return this.#control.onPriority(header);
       case FrameType.rstStream:
         return this.#control.onReset(header, input, start);
       case FrameType.settings:

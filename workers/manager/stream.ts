@@ -435,6 +435,8 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   private refuseUpgrade(): void {
     this.manager.ledger.answeredHere('upgrade_refused');
+    // What follows may be the other protocol already.
+    this.connection.announceDrain();
     this.sendLocalReply({ status: 403, body: '', details: 'upgrade_failed' });
   }
 

@@ -127,8 +127,13 @@ export class ClientStream implements RequestEncoder, StreamUser {
   }
 
   onData(data: Buffer, endStream: boolean): void {
-    if (!this.#sawFinal || !this.#answerLength.take(data.length, endStream)) {
+    if (!this.#sawFinal) {
       this.#refuse(undefined);
+      return;
+    }
+    if (!this.#answerLength.take(data.length, endStream)) {
+      // As in Envoy: a body that is not what the head says ends its stream alone.
+      this.refuse(ErrorCode.protocolError, 'protocol_error');
       return;
     }
     this.#decoder.decodeData(data, endStream);
@@ -226,7 +231,7 @@ export class ClientStream implements RequestEncoder, StreamUser {
   /** The answer is whole. What is left of the request is of no use to anybody. */
   #answered(): void {
     if (this.#isOver || this.#stream?.isLocalEnded === true) return;
-    this.#resetWith(ErrorCode.noError);
+    this.#resetWith(ErrorCode.internalError);
   }
 
   #refuse(fault: MessageFault | undefined): void {
