@@ -43,9 +43,10 @@ export class Http2Probe implements Probe {
 }
 
 function headersOf(headers: HeaderMap): OutgoingHttpHeaders {
-  const written = dictionary<string | string[]>([
-    ...namesInOrder(headers.pseudoOrder).map((name) => [name, headers.get(name) ?? ''] as const),
-  ]);
+  const order = namesInOrder(headers.pseudoOrder);
+  const written = dictionary<string | string[]>(
+    order.map((name) => [name, headers.get(name) ?? ''] as const),
+  );
   headers.forEach((name, value) => {
     const known = written[name];
     written[name] = known === undefined ? value : [known, value].flat();

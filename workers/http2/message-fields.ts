@@ -113,7 +113,7 @@ export class MessageFields implements FieldSink {
     if (headers.authority === '' && this.#host !== undefined) headers.authority = this.#host;
     const isPlainConnect = headers.method === 'CONNECT' && headers.protocol === '';
     const { path } = headers;
-    const hasTarget = isTarget(path) && headers.scheme !== '';
+    const hasTarget = isTarget(path, headers.method) && headers.scheme !== '';
     const lacksTarget = !this.#isPathSet && headers.scheme === '';
     if (headers.method === '' || headers.authority === '') this.#invalid(VIOLATION);
     else if (isPlainConnect ? !lacksTarget : !hasTarget) this.#invalid(VIOLATION);
@@ -139,7 +139,7 @@ export class MessageFields implements FieldSink {
         this.#cookies = this.#cookies === '' ? value : `${this.#cookies}; ${value}`;
         return;
       case 'content-length':
-        if (!this.#length(value)) return this.#invalid(VIOLATION);
+        if (!this.#length(value)) return this.#invalid(INVALID_FIELD);
         // Behind a body it says nothing, and might be read as of the next message.
         if (this.#kind === 'trailers') return;
         break;
@@ -196,8 +196,8 @@ export class MessageFields implements FieldSink {
   }
 }
 
-function isTarget(path: string): boolean {
-  return path.charCodeAt(0) === SLASH || path === '*';
+function isTarget(path: string, method: string): boolean {
+  return path.charCodeAt(0) === SLASH || (path === '*' && method === 'OPTIONS');
 }
 
 /** But `:path`, whose form depends on the method. */

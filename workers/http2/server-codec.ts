@@ -43,7 +43,7 @@ const FLOOD_DETAILS: Readonly<Record<Flood, string>> = {
   outbound_control: 'codec_error:Too_many_control_frames_in_the_outbound_queue.',
 };
 
-/** Envoy's words for a connection's fault: of streams that were open, and of one that it ended. */
+/** Envoy's words for a connection's fault: of the stream whose frame it was, and of all others. */
 const UNKNOWN_ERROR = 'http2.unknown.nghttp2.error';
 const USER_REFUSED = 'codec_error:The_user_callback_function_failed';
 
@@ -151,12 +151,16 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.#keepAlive?.onAck(payload);
   }
 
-  onSessionError(_details: string, isRefused: boolean, culprit?: Http2Stream): void {
+  onEmptyMetadata(): void {
+    this.stats.count('metadata_empty_frames');
+  }
+
+  onSessionError(_details: string, culprit?: Http2Stream): void {
     this.#owner.onProtocolError();
     if (culprit?.user instanceof Http2ServerStream) {
       culprit.user.onConnectionEnd('protocol_error', UNKNOWN_ERROR);
     }
-    this.#endStreams('protocol_error', isRefused ? USER_REFUSED : UNKNOWN_ERROR);
+    this.#endStreams('protocol_error', USER_REFUSED);
     // Who has not begun in HTTP/2 understands no answer.
     this.#finish(this.session.hasBegun ? 'delayed' : 'now');
   }
@@ -238,8 +242,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     const id = headers.unfinishedStream;
     if (id === undefined) return;
     const { user } = this.openStream(id, 0);
-    const own = details === UNKNOWN_ERROR ? USER_REFUSED : details;
-    if (user instanceof Http2ServerStream) user.onConnectionEnd(reason, own);
+    if (user instanceof Http2ServerStream) user.onConnectionEnd(reason, details);
     table.open.delete(id);
     headers.abandon();
   }

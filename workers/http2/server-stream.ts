@@ -4,7 +4,7 @@
  * reasons, the end of both halves.
  */
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
-import type { MessageFault, RequestDecoder, ResponseEncoder } from '../stream/codec.ts';
+import type { MessageFault, Metadata, RequestDecoder, ResponseEncoder } from '../stream/codec.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { dropUnfit, mendStatus } from '../stream/message-door.ts';
 import { ErrorCode } from './frames.ts';
@@ -16,6 +16,11 @@ import { writeFields, writeResponse } from './write-response.ts';
 const INVALID_FIELD = 'http2.invalid.header.field';
 const VIOLATION = 'http2.violation.of.messaging.rule';
 const SWITCHING_PROTOCOLS = 101;
+/** What Envoy says of a client's reset by its code, where that is not the usual one. */
+const RESET_DETAILS: ReadonlyMap<number, string> = new Map([
+  [ErrorCode.noError, ''],
+  [ErrorCode.refusedStream, 'http2.remote_refuse'],
+]);
 
 export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwner {
   readonly #owner: ServerStreamOwner;
@@ -69,6 +74,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   onHeaders(endStream: boolean): void {
     const { fields } = this.#owner;
+    if (this.#hasRequest) this.#owner.stats.count('trailers');
     const headers = fields.fault === undefined ? fields.finish() : undefined;
     if (headers === undefined) {
       this.#refuse(fields.fault?.kind ?? 'invalid', fields.fault?.details ?? INVALID_FIELD);
@@ -88,13 +94,12 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   }
 
   #deliver(headers: HeaderMap, shape: RequestShape, endStream: boolean): void {
-    if (shape.expectsContinue && !endStream) this.#decoder?.onExpectContinue();
+    if (shape.expectsContinue) this.#decoder?.onExpectContinue();
     this.#decoder?.decodeHeaders(headers, endStream);
   }
 
   #onTrailers(trailers: HeaderMap, endStream: boolean): void {
     if (!endStream || this.#requestLeft > 0) return this.#refuse('invalid', VIOLATION);
-    this.#owner.stats.count('trailers');
     if (trailers.count > 0) this.#decoder?.decodeTrailers(trailers);
     else this.#decoder?.decodeData(EMPTY, true);
   }
@@ -108,13 +113,16 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     this.#decoder?.decodeData(data, endStream);
   }
 
+  onMetadata(metadata: Metadata): void {
+    this.#decoder?.decodeMetadata?.(metadata);
+  }
+
   onReset(code: number, isRemote: boolean): void {
     const decoder = this.#decoder;
     this.#end(isRemote && !this.isAnswered);
     if (!isRemote) decoder?.onReset('protocol_error', VIOLATION);
     else {
-      const isRefusal = code === ErrorCode.refusedStream;
-      decoder?.onReset('remote_reset', isRefusal ? 'http2.remote_refuse' : 'http2.remote_reset');
+      decoder?.onReset('remote_reset', RESET_DETAILS.get(code) ?? 'http2.remote_reset');
     }
     this.#owner.onStreamOver();
   }
@@ -197,6 +205,10 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     if (trailers.count === 0) writer.data(this.#stream, EMPTY, true);
     else writer.trailers(this.#stream, trailers, writeFields);
     this.#afterEnd();
+  }
+
+  encodeMetadata(metadata: Metadata): void {
+    this.#owner.session.sendMetadata(this.#stream, metadata);
   }
 
   resetStream(): void {

@@ -5,6 +5,7 @@
  * control-frames.ts.
  */
 import type { Wire } from '../net/transport.ts';
+import type { Metadata } from '../stream/codec.ts';
 import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { DataFrames, type DataReceiver } from './data-frames.ts';
 import { type FrameHeader, FrameReader, type FrameReceiver, Preface } from './frame-reader.ts';
@@ -23,16 +24,15 @@ import {
 } from './frames.ts';
 import { FrameWriter } from './frame-writer.ts';
 import type { HeaderBlock } from './header-block.ts';
-import { type BlockReceiver, HeaderFrames } from './header-frames.ts';
+import { type BlockReceiver, HeaderFrames, NOT_CONTINUED } from './header-frames.ts';
 import { Http2Stream, type StreamUser } from './http2-stream.ts';
 import { type Flood, InboundCounts } from './inbound-limits.ts';
+import { MetadataFrames, metadataFrames } from './metadata-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import { StreamTable } from './stream-table.ts';
 
-/** What Envoy's codec library says of a block that another frame interrupts. */
-const NOT_CONTINUED = 'unexpected non-CONTINUATION frame or stream_id is invalid';
-/** And of a frame that its user does not want. */
+/** What Envoy's codec library says of a frame that its user does not want. */
 const USER_REFUSED = 'The user callback function failed';
 
 export class Http2Session implements FrameReceiver, ControlledSession, BlockReceiver, DataReceiver {
@@ -46,6 +46,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   readonly headers: HeaderFrames;
   readonly #control: ControlFrames;
   readonly #data: DataFrames;
+  readonly #metadata: MetadataFrames | undefined;
   readonly #preface: Preface;
   /** Of a client that began with the preface. */
   hasBegun = false;
@@ -63,6 +64,8 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.headers = new HeaderFrames(this, options.headerTableSize, options.maxBlockBytes);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
+    this.#metadata =
+      options.maxMetadataBytes > 0 ? new MetadataFrames(this, options.maxMetadataBytes) : undefined;
     this.writer = new FrameWriter(wire, {
       streamBufferBytes: options.streamBufferBytes,
       maxOutboundFrames: options.maxOutboundFrames,
@@ -126,6 +129,12 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     return dropped;
   }
 
+  /** Beside what was written of the stream; not to a peer that may not know the frame. */
+  sendMetadata(stream: Http2Stream, metadata: Metadata): void {
+    if (this.#metadata === undefined || stream.isClosed || stream.isLocalEnded) return;
+    this.writer.plain(metadataFrames(stream.id, metadata));
+  }
+
   ping(payload: string): void {
     this.writer.plain(pingFrame(payload, false));
   }
@@ -161,7 +170,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     if (this.#isOver) return false;
     this.stop();
     this.writer.goaway(this.table.lastPeerStream, code, details);
-    this.user.onSessionError(details, false);
+    this.user.onSessionError(details);
     return false;
   }
 
@@ -169,7 +178,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   refuseFrame(culprit?: Http2Stream, details = USER_REFUSED): false {
     if (this.#isOver) return false;
     this.stop();
-    this.user.onSessionError(details, true, culprit);
+    this.user.onSessionError(details, culprit);
     return false;
   }
 
@@ -210,8 +219,10 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
         return this.#control.onReset(header, input, start);
       case FrameType.settings:
         return this.#control.onSettings(header, input, start, end);
+      case FrameType.metadata:
+        return this.#metadata?.onFrame(header, input, start, end) ?? true;
       case FrameType.pushPromise:
-        return this.refuseFrame();
+        return this.refuseFrame(this.table.open.get(header.stream));
       case FrameType.ping:
         return this.#control.onPing(header, input, start, end);
       case FrameType.goaway:
@@ -224,9 +235,10 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   onBadLength({ length }: FrameHeader): void {
-    if (length <= DEFAULT_MAX_FRAME_BYTES)
-      this.fail(ErrorCode.protocolError, 'DATA: too long padding');
-    else this.fail(ErrorCode.frameSizeError, 'too large frame size');
+    if (length === 0) this.fail(ErrorCode.protocolError, 'DATA: insufficient padding space');
+    else if (length <= DEFAULT_MAX_FRAME_BYTES) {
+      this.fail(ErrorCode.protocolError, 'DATA: invalid padding');
+    } else this.fail(ErrorCode.frameSizeError, 'too large frame size');
   }
 
   openPeerStream(id: number, block: HeaderBlock): boolean {

@@ -6,7 +6,7 @@
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import { configsOf } from '../routing/route-context.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
-import type { RequestDecoder, ResetReason, ResponseEncoder } from '../stream/codec.ts';
+import type { Metadata, RequestDecoder, ResetReason, ResponseEncoder } from '../stream/codec.ts';
 import type { LocalReply, RequestBody, TerminalFilter } from '../stream/filter.ts';
 import { type ChainStream, FilterChain } from './filter-chain.ts';
 import { HeaderMap } from '../stream/header-map.ts';
@@ -176,6 +176,12 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isAnsweredHere) return;
     if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
     else this.chain.decodeTrailers(trailers);
+  }
+
+  decodeMetadata(metadata: Metadata): void {
+    if (this.isRequestDropped) return;
+    this.timers.onActivity();
+    this.terminal?.decodeMetadata?.(metadata);
   }
 
   onCodecError(status: number, details: string, body: string): void {
@@ -354,6 +360,12 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.isResponseGiven = true;
     if (this.chain === undefined) this.writeTrailers(trailers);
     else this.chain.encodeTrailers(trailers);
+  }
+
+  encodeMetadata(metadata: Metadata): void {
+    if (this.isDone || this.isAnsweredHere) return;
+    if (this.encoder.encodeMetadata !== undefined) this.encoder.encodeMetadata(metadata);
+    else this.manager.parts.stats.countUnsupportedMetadata(this.connection.protocol);
   }
 
   pauseRequest(paused: boolean): void {

@@ -74,6 +74,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
       maxOutboundFrames: options.maxOutboundFrames,
       maxOutboundControlFrames: options.maxOutboundControlFrames,
       streamBufferBytes: limits.streamBufferBytes,
+      maxMetadataBytes: options.maxMetadataBytes,
       maxConsecutiveEmptyFrames: options.maxConsecutiveEmptyFrames,
       maxPriorityFramesPerStream: options.maxPriorityFramesPerStream,
       maxWindowUpdatesPerDataFrame: options.maxWindowUpdatesPerDataFrame,
@@ -134,6 +135,10 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onPingAck(payload: string): void {
     this.#owner.onPingAck(payload);
+  }
+
+  onEmptyMetadata(): void {
+    this.#stats.count('metadata_empty_frames');
   }
 
   onSessionError(details: string): void {

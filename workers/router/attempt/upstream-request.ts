@@ -4,7 +4,7 @@
  * timers; what a failure means is the owner's to decide.
  */
 import type { Endable } from '../../../shared/process/exceptions.ts';
-import type { RequestEncoder, ResetReason } from '../../stream/codec.ts';
+import type { Metadata, RequestEncoder, ResetReason } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
@@ -18,6 +18,7 @@ import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { AttemptMeter } from '../ledger/cluster-ledger.ts';
 import { PendingBody } from './pending-body.ts';
 import type { UpstreamAttemptLog } from './upstream-log.ts';
+import { withWaiting } from './waiting-metadata.ts';
 
 /** What an attempt tells its owner. */
 export interface UpstreamRequestOwner extends Endable {
@@ -28,6 +29,7 @@ export interface UpstreamRequestOwner extends Endable {
   onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void;
   onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void;
   onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void;
+  onUpstreamMetadata(metadata: Metadata): void;
   /** The attempt is over without a complete response. `detail` is the operating system's word. */
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void;
   /** The request is none that may leave; `fault` says why. Nothing of it was sent. */
@@ -83,6 +85,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   private sawEnd: boolean;
   /** There once something of the request had to wait. */
   private pending: PendingBody | undefined = undefined;
+  private waitingMetadata: Metadata[] | undefined = undefined;
   private isWritePaused = false;
   private isOver = false;
   private readonly options: AttemptOptions;
@@ -152,6 +155,12 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     else this.encoder.encodeTrailers(trailers);
   }
 
+  sendMetadata(metadata: Metadata): void {
+    if (this.isOver) return;
+    if (this.encoder !== undefined) this.encoder.encodeMetadata?.(metadata);
+    else this.waitingMetadata = withWaiting(this.waitingMetadata, metadata);
+  }
+
   /** Gives the attempt up; the owner hears nothing more of it. */
   cancel(): void {
     if (this.isOver) return;
@@ -173,13 +182,17 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.owner.onHostTried(this);
     this.owner.onUpstreamConnected(this, connection);
     if (maxDurationMs > 0) this.durationTimer = this.armed(TIMER_DURATION, maxDurationMs);
-    const { awaitsAgreement } = this;
-    const isWhole = this.sawEnd && this.pending?.isEmpty !== false && !awaitsAgreement;
+    const { awaitsAgreement, waitingMetadata = [] } = this;
+    const isBare = this.pending?.isEmpty !== false && waitingMetadata.length === 0;
+    const isWhole = this.sawEnd && isBare && !awaitsAgreement;
     const fault = encoder.encodeHeaders(this.headers, isWhole);
     if (fault !== undefined) {
       this.end();
       this.owner.onRequestRefused(this, fault);
-    } else if (!isWhole && !awaitsAgreement) this.sendPending(encoder);
+      return;
+    }
+    for (const metadata of waitingMetadata) encoder.encodeMetadata?.(metadata);
+    if (!isWhole && !awaitsAgreement) this.sendPending(encoder);
   }
 
   private sendPending(encoder: RequestEncoder): void {
@@ -257,6 +270,11 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (this.isOver) return;
     this.end();
     this.owner.onUpstreamTrailers(this, trailers);
+  }
+
+  decodeMetadata(metadata: Metadata): void {
+    this.options.loop.current = this.owner;
+    if (!this.isOver) this.owner.onUpstreamMetadata(metadata);
   }
 
   onReset(reason: ResetReason): void {

@@ -8,7 +8,7 @@
  */
 import type { TimerOwner } from '../../loop/timers.ts';
 import type { RequestRetries } from '../../routing/retry-policy.ts';
-import type { ResetReason } from '../../stream/codec.ts';
+import type { Metadata, ResetReason } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
@@ -96,6 +96,10 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     this.#attempts.newest?.sendTrailers(trailers);
   }
 
+  sendMetadata(metadata: Metadata): void {
+    this.#attempts.newest?.sendMetadata(metadata);
+  }
+
   pauseResponse(paused: boolean): void {
     const { newest } = this.#attempts;
     if (newest === undefined) return;
@@ -173,6 +177,10 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     clusterLedger.responseEnded(this.request, trailers);
     this.#onUpstreamComplete(upstream);
     this.#owner.onTrailers(trailers);
+  }
+
+  onUpstreamMetadata(metadata: Metadata): void {
+    this.#owner.onMetadata?.(metadata);
   }
 
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void {
