@@ -41,6 +41,8 @@ export interface ResolvedBootstrap {
   readonly overload?: OverloadConfig;
   /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
   readonly workerKillTimeoutMs: number;
+  /** The folder whose file `drain` makes the server begin as one that drains. */
+  readonly flagsPath?: string;
   /** Where resources come from beside the file. */
   readonly dynamic: DynamicSources;
   /** Largest program of a regular expression, in RE2's measure. */

@@ -26,7 +26,7 @@ import { PriorityBalancer } from '../../workers/upstream/balancing/priority-bala
 import { RoundRobinPicker } from '../../workers/upstream/balancing/round-robin-picker.ts';
 import { ConnectionPool } from '../../workers/upstream/pools/connection-pool.ts';
 import { Http1PoolConnection } from '../../workers/upstream/pools/http1-pool-connection.ts';
-import { attackRandom, attackRuns } from '../support/attack.ts';
+import { attackRandom, attackTurns } from '../support/attack.ts';
 import { startDataPlane, type RunningDataPlane } from '../support/parts/data-plane.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
 import { NO_RETRIES, prefix, route, toCluster } from '../support/parts/routes.ts';
@@ -172,7 +172,7 @@ describe('exceptions in the data path', () => {
     await using upstream = await startHttpUpstream((request, response) =>
       answer(request.url ?? '', response, random),
     );
-    for (let run = 0; run < attackRuns(12, 1_500); run++) {
+    for (const run of attackTurns(12, 1_500)) {
       let noted = 0;
       let thrown = 0;
       const foreign: unknown[] = [];

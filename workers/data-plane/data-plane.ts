@@ -18,7 +18,7 @@ import type { DrainCommand, ListeningDescriptor } from '../listener/listener-com
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
-import { makeUpstreamClient } from './make-upstream-client.ts';
+import { makeClients } from './make-clients.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import type { ClusterContext } from '../upstream/cluster-context.ts';
@@ -145,7 +145,7 @@ class WorkerDataPlane implements DataPlane {
       drain: this.#drain,
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
-      upstreamClient: makeUpstreamClient(env, this.#loop, this.#clusters),
+      ...makeClients(env, this.#loop, this.#clusters),
       runtime: this.#runtime,
       taps: this.#taps,
       pages,

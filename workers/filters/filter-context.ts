@@ -5,9 +5,11 @@ import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
+import type { ServiceClient } from '../services/service-client.ts';
 import type { CompressorOffer } from './http/compressor/accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
+import type { GrpcServices } from '../services/grpc-services.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
@@ -29,6 +31,8 @@ export interface FilterContext {
    * Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts.
    */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** Sends requests of the filter's own to clusters. */
+  readonly services: ServiceClient;
   /**
    * Where requests for this cluster may have to wait for their host; undefined for most clusters.
    */
@@ -44,6 +48,8 @@ export interface FilterContext {
   readonly taps: Taps;
   /** What the compressors that a response passes offer, in the order of the chain. */
   readonly compressorOffers: WeakMap<StreamInfo, CompressorOffer[]>;
+  /** gRPC calls to services. */
+  readonly grpc: GrpcServices;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
   /** Called with every block that a filter defined; released with the connection manager. */

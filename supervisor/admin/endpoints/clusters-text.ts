@@ -1,4 +1,5 @@
 /** `/clusters` as lines of `cluster::key::value` and `cluster::host::key::value`. */
+import { escapeControls } from '../../../shared/logging/escape.ts';
 import { sixDigits } from '../../../shared/text/six-digits.ts';
 import type { CircuitBreakerThresholds } from '../../../shared/resources/clusters/cluster.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
@@ -37,8 +38,8 @@ export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Ge
 
 function clusterText(cluster: ClusterStatus, breakers: PrintedOnce<Lines>): string {
   const { name, outlier, circuitBreakers, edsServiceName } = cluster;
-  const prefix = `${name}::`;
-  let text = `${prefix}observability_name::${cluster.observabilityName}\n`;
+  const prefix = `${escapeControls(name)}::`;
+  let text = `${prefix}observability_name::${escapeControls(cluster.observabilityName)}\n`;
   if (outlier !== undefined) text += outlierLines(outlier).join(prefix);
   text += breakers
     .get(keyOfBreakers(circuitBreakers), () => breakerLines(circuitBreakers))
@@ -46,7 +47,7 @@ function clusterText(cluster: ClusterStatus, breakers: PrintedOnce<Lines>): stri
   text += `${prefix}added_via_api::${cluster.addedViaApi}\n`;
   return edsServiceName === undefined
     ? text
-    : `${text}${prefix}eds_service_name::${edsServiceName}\n`;
+    : `${text}${prefix}eds_service_name::${escapeControls(edsServiceName)}\n`;
 }
 
 function outlierLines(outlier: NonNullable<ClusterStatus['outlier']>): Lines {
@@ -70,7 +71,7 @@ function breakerLines({ DEFAULT, HIGH }: ClusterStatus['circuitBreakers']): Line
 }
 
 function hostText(cluster: string, host: HostStatus, facts: PrintedOnce<Lines>): string {
-  const prefix = `${cluster}::${hostLabel(host)}::`;
+  const prefix = `${escapeControls(`${cluster}::${hostLabel(host)}`)}::`;
   if (isUnused(host.stats)) {
     const lines = facts.get(keyOfFacts(host), () => [...UNUSED_LINES, ...factLines(host)]);
     return lines.join(prefix);
@@ -84,12 +85,12 @@ function statLines(stats: HostStatus['stats']): Lines {
 
 function factLines(host: HostStatus): Lines {
   return [
-    `hostname::${host.hostname}\n`,
+    `hostname::${escapeControls(host.hostname)}\n`,
     `health_flags::${describeHealth(host)}\n`,
     `weight::${host.weight}\n`,
-    `region::${host.region}\n`,
-    `zone::${host.zone}\n`,
-    `sub_zone::${host.subZone}\n`,
+    `region::${escapeControls(host.region)}\n`,
+    `zone::${escapeControls(host.zone)}\n`,
+    `sub_zone::${escapeControls(host.subZone)}\n`,
     `canary::${host.canary}\n`,
     `priority::${host.priority}\n`,
     `success_rate::${host.successRate}\n`,
