@@ -235,7 +235,6 @@ describe('draining', () => {
     client.send(GET);
     const answer = await client.closed();
     assert.match(answer, /connection: close/);
-    // That is said where the manager has the health check filter.
     assert.doesNotMatch(answer, /x-envoy-immediate-health-check-fail/);
   });
 

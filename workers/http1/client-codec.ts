@@ -49,8 +49,6 @@ export interface Http1ClientOwner {
   onProtocolError(details: string): void;
   /** The upstream announced that it will close after this response. */
   onCloseAnnounced(): void;
-  /** Metadata of a request cannot be sent. */
-  onUnsupportedMetadata?(): void;
 }
 
 type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'until_close' | 'upgraded';
@@ -197,10 +195,6 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       this.write(lastChunk(this.limits.enableTrailers ? trailers : undefined));
     }
     this.finishRequest();
-  }
-
-  encodeMetadata(): void {
-    this.owner.onUnsupportedMetadata?.();
   }
 
   resetStream(): void {

@@ -5,6 +5,7 @@
  */
 import { HeaderMap } from '../stream/header-map.ts';
 import { withNext } from '../stream/pseudo-order.ts';
+import { ErrorCode } from './frames.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 
 export interface MessageLimits {
@@ -17,12 +18,19 @@ export interface MessageLimits {
 
 export type MessageKind = 'request' | 'response' | 'trailers';
 
-/** Why a message is refused; `too_large` ends its stream, the rest breaks the rules of messages. */
-export type MessageFault =
-  | { readonly kind: 'too_large'; readonly details: string }
-  | { readonly kind: 'invalid'; readonly details: string };
+/** Why a message is refused: too many bytes or fields end its stream, the rest breaks rules. */
+export interface MessageFault {
+  readonly kind: 'too_large' | 'too_many' | 'invalid';
+  readonly details: string;
+}
 
-const INVALID_FIELD = 'http2.invalid.header.field';
+/** Where refused sizes count. */
+export const SIZE_STATS = {
+  too_large: 'header_list_size_too_large',
+  too_many: 'header_overflow',
+} as const;
+
+export const INVALID_FIELD = 'http2.invalid.header.field';
 export const VIOLATION = 'http2.violation.of.messaging.rule';
 
 /** Lower-case tokens (RFC 9113 section 8.2.1). */
@@ -87,15 +95,13 @@ export class MessageFields implements FieldSink {
     // The rest of a refused block is decoded for the table's sake alone.
     if (this.#fault !== undefined) return;
     this.#bytes += name.length + value.length;
-    if (this.#bytes > this.#limits.maxHeaderBytes) return this.#tooLarge('http2.too_many_headers');
+    if (this.#bytes > this.#limits.maxHeaderBytes) return this.#tooLarge('too_large');
+    if (++this.#count > this.#limits.maxHeaderCount) return this.#tooLarge('too_many');
     if (name.charCodeAt(0) === COLON) {
       if (this.#sawRegular || !this.#pseudo(name, value)) this.#invalid(INVALID_FIELD);
       return;
     }
     this.#sawRegular = true;
-    if (++this.#count > this.#limits.maxHeaderCount) {
-      return this.#tooLarge('http2.too_many_headers');
-    }
     if (!NAME.test(name) || BAD_VALUE.test(value)) return this.#invalid(INVALID_FIELD);
     this.#regular(name, value);
   }
@@ -191,8 +197,8 @@ export class MessageFields implements FieldSink {
     this.#fault ??= { kind: 'invalid', details };
   }
 
-  #tooLarge(details: string): void {
-    this.#fault ??= { kind: 'too_large', details };
+  #tooLarge(kind: 'too_large' | 'too_many'): void {
+    this.#fault ??= { kind, details: 'http2.too_many_headers' };
   }
 }
 
@@ -210,3 +216,9 @@ const REQUEST_PSEUDO: ReadonlyMap<string, RegExp> = new Map([
 
 const COLON = 0x3a;
 const SLASH = 0x2f;
+
+/** What Envoy says of a client's reset. */
+export function resetDetails(code: number): string {
+  if (code === ErrorCode.noError) return '';
+  return code === ErrorCode.refusedStream ? 'http2.remote_refuse' : 'http2.remote_reset';
+}

@@ -10,6 +10,7 @@ import type { Wire } from '../net/transport.ts';
 import type { ServerCodec, ServerCodecOwner } from '../stream/codec.ts';
 import type { Protocol } from '../stream/stream-info.ts';
 import type { Http2Stats } from './codec-stats.ts';
+import { ErrorCode, LARGEST_STREAM_ID } from './frames.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood } from './inbound-limits.ts';
@@ -115,7 +116,8 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   /** The first step of a drain: requests that are on their way are still served. */
   announceClose(): void {
     // Counted once, with the last step.
-    if (!this.session.isOver) this.session.announceGoaway();
+    if (this.session.isOver) return;
+    this.session.writer.goaway(LARGEST_STREAM_ID, ErrorCode.noError, '');
   }
 
   abort(): void {
@@ -249,7 +251,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
 
   #makeKeepAlive(times: KeepAliveTimes): KeepAlive {
     return new KeepAlive(times, {
-      ping: (payload) => this.session.ping(payload),
+      ping: (payload) => this.session.writer.ping(payload),
       onTimeout: () => {
         this.stats.count('keepalive_timeout');
         const details = 'downstream_local_disconnect(http2_ping_timeout)';

@@ -5,10 +5,15 @@
  * control-frames.ts.
  */
 import type { Wire } from '../net/transport.ts';
-import type { Metadata } from '../stream/codec.ts';
 import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { DataFrames, type DataReceiver } from './data-frames.ts';
-import { type FrameHeader, FrameReader, type FrameReceiver, Preface } from './frame-reader.ts';
+import {
+  type FrameHeader,
+  FrameReader,
+  type FrameReceiver,
+  lengthFault,
+  Preface,
+} from './frame-reader.ts';
 import {
   CLIENT_PREFACE,
   DEFAULT_MAX_FRAME_BYTES,
@@ -16,8 +21,6 @@ import {
   ErrorCode,
   Flag,
   FrameType,
-  LARGEST_STREAM_ID,
-  pingFrame,
   resetFrame,
   settingsFrame,
   windowUpdateFrame,
@@ -27,7 +30,7 @@ import type { HeaderBlock } from './header-block.ts';
 import { type BlockReceiver, HeaderFrames, NOT_CONTINUED } from './header-frames.ts';
 import { Http2Stream, type StreamUser } from './http2-stream.ts';
 import { type Flood, InboundCounts } from './inbound-limits.ts';
-import { MetadataFrames, metadataFrames } from './metadata-frames.ts';
+import { MetadataFrames } from './metadata/metadata-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import { StreamTable } from './stream-table.ts';
@@ -46,7 +49,8 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   readonly headers: HeaderFrames;
   readonly #control: ControlFrames;
   readonly #data: DataFrames;
-  readonly #metadata: MetadataFrames | undefined;
+  /** Absent where METADATA is an unknown frame. */
+  readonly metadata: MetadataFrames | undefined;
   readonly #preface: Preface;
   /** Of a client that began with the preface. */
   hasBegun = false;
@@ -64,7 +68,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.headers = new HeaderFrames(this, options.headerTableSize, options.maxBlockBytes);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
-    this.#metadata =
+    this.metadata =
       options.maxMetadataBytes > 0 ? new MetadataFrames(this, options.maxMetadataBytes) : undefined;
     this.writer = new FrameWriter(wire, {
       streamBufferBytes: options.streamBufferBytes,
@@ -127,21 +131,6 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     const dropped = Array.from(this.table.open.values()).filter(({ id }) => id > lastStream);
     for (const stream of dropped) this.#close(stream, true);
     return dropped;
-  }
-
-  /** Beside what was written of the stream; not to a peer that may not know the frame. */
-  sendMetadata(stream: Http2Stream, metadata: Metadata): void {
-    if (this.#metadata === undefined || stream.isClosed || stream.isLocalEnded) return;
-    this.writer.plain(metadataFrames(stream.id, metadata));
-  }
-
-  ping(payload: string): void {
-    this.writer.plain(pingFrame(payload, false));
-  }
-
-  /** The first step of a drain: streams that are on their way are still served. */
-  announceGoaway(): void {
-    this.writer.goaway(LARGEST_STREAM_ID, ErrorCode.noError, '');
   }
 
   /** The last word: streams that came later are not served. */
@@ -220,7 +209,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       case FrameType.settings:
         return this.#control.onSettings(header, input, start, end);
       case FrameType.metadata:
-        return this.#metadata?.onFrame(header, input, start, end) ?? true;
+        return this.metadata?.onFrame(header, input, start, end) ?? true;
       case FrameType.pushPromise:
         return this.refuseFrame(this.table.open.get(header.stream));
       case FrameType.ping:
@@ -234,11 +223,9 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     }
   }
 
-  onBadLength({ length }: FrameHeader): void {
-    if (length === 0) this.fail(ErrorCode.protocolError, 'DATA: insufficient padding space');
-    else if (length <= DEFAULT_MAX_FRAME_BYTES) {
-      this.fail(ErrorCode.protocolError, 'DATA: invalid padding');
-    } else this.fail(ErrorCode.frameSizeError, 'too large frame size');
+  onBadLength(header: FrameHeader): void {
+    const { code, details } = lengthFault(header);
+    this.fail(code, details);
   }
 
   openPeerStream(id: number, block: HeaderBlock): boolean {

@@ -101,7 +101,7 @@ export interface RequestEncoder {
   encodeHeaders(headers: HeaderMap, endStream: boolean): string | undefined;
   encodeData(data: Buffer, endStream: boolean): void;
   encodeTrailers(trailers: HeaderMap): void;
-  /** Behind the headers. A protocol that has none counts it. */
+  /** Behind the headers; absent where the protocol has none. */
   encodeMetadata?(metadata: Metadata): void;
   /** Gives the exchange up; the decoder hears nothing more. */
   resetStream(): void;

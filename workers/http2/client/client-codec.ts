@@ -12,7 +12,7 @@ import { mostBlockBytes } from '../header-block.ts';
 import type { FieldSink } from '../hpack/decoder.ts';
 import type { Http2Stream } from '../http2-stream.ts';
 import type { Flood } from '../inbound-limits.ts';
-import { type MessageFault, MessageFields } from '../message-fields.ts';
+import { type MessageFault, MessageFields, SIZE_STATS } from '../message-fields.ts';
 import type { PeerSettings } from '../peer-settings.ts';
 import { Http2Session } from '../session.ts';
 import type { SessionUser } from '../session-user.ts';
@@ -166,8 +166,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   }
 
   onBadMessage(stream: ClientStream, { kind, details }: MessageFault): void {
-    if (kind === 'too_large') {
-      this.#stats.count('header_overflow');
+    if (kind !== 'invalid') {
+      this.#stats.count(SIZE_STATS[kind]);
       stream.refuse(ErrorCode.internalError, 'remote_reset');
       return;
     }

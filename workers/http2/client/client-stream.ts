@@ -109,7 +109,7 @@ export class ClientStream implements RequestEncoder, StreamUser {
   }
 
   encodeMetadata(metadata: Metadata): void {
-    if (this.#stream !== undefined) this.#connection.session.sendMetadata(this.#stream, metadata);
+    if (this.#stream !== undefined) this.#connection.session.metadata?.send(this.#stream, metadata);
   }
 
   resetStream(): void {

@@ -1,5 +1,6 @@
-/** METADATA that came before it could be sent on; bounded, and what is beyond is dropped. */
-import type { Metadata } from '../../stream/codec.ts';
+/** METADATA of a request on its way to a host; what waits for one is bounded, the rest dropped. */
+import type { Metadata, RequestEncoder } from '../../stream/codec.ts';
+import type { UpstreamConnectionInfo } from '../../upstream/pools/http-pool.ts';
 
 /** Blocks of one request; each is bounded by the codec. */
 const MAX_WAITING = 16;
@@ -9,4 +10,14 @@ export function withWaiting(waiting: Metadata[] | undefined, metadata: Metadata)
   const list = waiting ?? [];
   if (list.length < MAX_WAITING) list.push(metadata);
   return list;
+}
+
+/** Behind the request's headers; a protocol that has none counts it. */
+export function sendMetadata(
+  encoder: RequestEncoder,
+  connection: UpstreamConnectionInfo | undefined,
+  metadata: Metadata,
+): void {
+  if (encoder.encodeMetadata === undefined) connection?.onUnsupportedMetadata?.();
+  else encoder.encodeMetadata(metadata);
 }

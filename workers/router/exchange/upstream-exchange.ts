@@ -2,9 +2,7 @@
  * One request's exchange with its cluster: chooses hosts, makes one attempt after another while
  * retries allow it, limits how long each and all of them take, and keeps what has to be sent again.
  * The router and the upstream client stand on it: they hear of one response, or why there is none.
- *
- * A request is attempted at one host at a time. Where the route hedges, an attempt that takes too
- * long goes on beside the next one, and the first good response ends all others.
+ * Where the route hedges, the first good response ends all other attempts.
  */
 import type { TimerOwner } from '../../loop/timers.ts';
 import type { RequestRetries } from '../../routing/retry-policy.ts';
@@ -23,11 +21,8 @@ import {
   unfitRequest,
 } from '../answers/failures.ts';
 import { noteHttpConnection } from '../attempt/upstream-info.ts';
-import type {
-  PerTryTimeout,
-  UpstreamRequest,
-  UpstreamRequestOwner,
-} from '../attempt/upstream-request.ts';
+import type { PerTryTimeout, UpstreamRequestOwner } from '../attempt/attempt-seam.ts';
+import type { UpstreamRequest } from '../attempt/upstream-request.ts';
 import { clusterLedger } from '../ledger/cluster-ledger.ts';
 import type { RoutedRequest } from '../ledger/routed-request.ts';
 import type { RetryOwner } from '../retry/retrier.ts';
@@ -223,7 +218,6 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     this.#fail(timedOut(this.#parts.deadline, kind));
   }
 
-  /** The whole response took too long. */
   onTimer(): void {
     for (const upstream of this.#attempts.all()) {
       this.#attempts.end(upstream, 0);
@@ -290,7 +284,6 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     return this.#repeatable?.retriesReset(upstream, reason, this.#isRequestStarted) === true;
   }
 
-  /** `isCounted`: at the cluster too. */
   #failWithoutHost(isCounted: boolean): void {
     if (isCounted) clusterLedger.noHost(this.request);
     this.#context.ledger.answered(this.request, noHealthyUpstream.status);

@@ -89,7 +89,7 @@ export class Http2Carrier implements Http2ClientOwner {
     if (keepAlive === undefined) return;
     const times = new KeepAliveTimes(keepAlive, this.#cluster.loop.timers);
     this.#keepAlive = new KeepAlive(times, {
-      ping: (payload) => this.#codec.session.ping(payload),
+      ping: (payload) => this.#codec.session.writer.ping(payload),
       onTimeout: () => this.#onSilence(),
       onException: () => this.#connection.onException(),
     });

@@ -3,14 +3,15 @@
  * its own that needs no table. Gathers a block per stream, decodes it, writes one. Frames of streams
  * that are not open, or that the peer has ended, say nothing to anybody.
  */
-import type { FrameHeader } from './frame-reader.ts';
-import { DEFAULT_MAX_FRAME_BYTES, Flag, frameHeader, FrameType } from './frames.ts';
-import { HeaderBlock } from './header-block.ts';
-import { HpackDecoder, HpackError } from './hpack/decoder.ts';
-import { HpackEncoder } from './hpack/encoder.ts';
-import type { Http2Stream } from './http2-stream.ts';
-import type { StreamTable } from './stream-table.ts';
-import type { Metadata } from '../stream/codec.ts';
+import type { FrameHeader } from '../frame-reader.ts';
+import { DEFAULT_MAX_FRAME_BYTES, Flag, frameHeader, FrameType } from '../frames.ts';
+import type { FrameWriter } from '../frame-writer.ts';
+import { HeaderBlock } from '../header-block.ts';
+import { HpackDecoder, HpackError } from '../hpack/decoder.ts';
+import { HpackEncoder } from '../hpack/encoder.ts';
+import type { Http2Stream } from '../http2-stream.ts';
+import type { StreamTable } from '../stream-table.ts';
+import type { Metadata } from '../../stream/codec.ts';
 
 /** Its blocks use no table, here or behind. */
 const NO_TABLE = 0;
@@ -19,6 +20,7 @@ const NO_TABLE = 0;
 export interface MetadataReceiver {
   readonly user: { onEmptyMetadata(): void };
   readonly table: StreamTable;
+  readonly writer: FrameWriter;
   readonly isOver: boolean;
   refuseFrame(culprit?: Http2Stream): false;
 }
@@ -50,6 +52,12 @@ export class MetadataFrames {
     else stream.user.onMetadata?.(metadata);
     return !session.isOver;
   }
+
+  /** Beside what was written of the stream. */
+  send(stream: Http2Stream, metadata: Metadata): void {
+    if (stream.isClosed || stream.isLocalEnded) return;
+    this.#session.writer.plain(metadataFrames(stream.id, metadata));
+  }
 }
 
 /** Undefined for a block that is none. Of equal names the first one counts. */
@@ -69,7 +77,7 @@ function decode(block: HeaderBlock): Metadata | undefined {
 }
 
 /** A block of any length as frames. */
-export function metadataFrames(stream: number, metadata: Metadata): string {
+function metadataFrames(stream: number, metadata: Metadata): string {
   const encoder = new HpackEncoder();
   encoder.begin();
   for (const [name, value] of metadata) encoder.literal(name, value);
