@@ -5,7 +5,7 @@
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { ScopedRouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
-import type { LineLogConfig } from '../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../shared/resources/access-loggers/lines.ts';
 import type {
   ClusterHostsResource,
   ClusterResource,

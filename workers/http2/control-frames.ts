@@ -96,10 +96,10 @@ export class ControlFrames {
 
   #changeWindows(change: number): boolean {
     if (change === 0) return true;
-    const { table } = this.#session;
+    const { table, writer } = this.#session;
     for (const stream of table.open.values()) {
-      if (stream.sendWindow.add(change)) continue;
-      return this.#session.refuseFrame(stream);
+      if (!stream.sendWindow.add(change)) return this.#session.refuseFrame(stream);
+      writer.streamWindowOpened(stream);
     }
     return true;
   }
@@ -144,7 +144,10 @@ export class ControlFrames {
     if (!stream.sendWindow.add(increment)) {
       return session.refuseFrame(stream);
     }
-    if (stream.waitingBytes > 0) session.writer.drain();
+    if (stream.waiting.bytes > 0) {
+      session.writer.streamWindowOpened(stream);
+      session.writer.drain();
+    }
     return !session.isOver;
   }
 }

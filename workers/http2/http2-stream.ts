@@ -4,7 +4,7 @@
  * user's.
  */
 import type { Metadata } from '../stream/codec.ts';
-import { ReceiveWindow, SendWindow } from './flow-control.ts';
+import { ReceiveWindow, SendWindow, WaitingData } from './flow-control.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** What a stream tells whoever has it. */
@@ -34,9 +34,8 @@ export class Http2Stream {
   isRemoteEnded = false;
   /** Over for the session: its user hears nothing more. */
   isClosed = false;
-  /** What waits for a window, in order. */
-  readonly waiting: Buffer[] = [];
-  waitingBytes = 0;
+  /** For a window or for the wire. */
+  readonly waiting = new WaitingData();
   /** Behind what waits: the end of the stream, or a block of trailers that ends it. */
   waitingEnd: 'none' | 'data' | 'trailers' = 'none';
   /** Writes the trailers that wait. */

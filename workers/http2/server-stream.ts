@@ -1,7 +1,6 @@
 /**
  * One request and its response on an HTTP/2 connection of a client. Owns what the two may say of
- * each other: the length that a head announces against the body that comes, resets with their
- * reasons, the end of both halves.
+ * each other: the length that a head announces, resets with their reasons, the end of both halves.
  */
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { MessageFault, Metadata, RequestDecoder, ResponseEncoder } from '../stream/codec.ts';
@@ -13,6 +12,7 @@ import type { Http2Stream, StreamUser } from './http2-stream.ts';
 import {
   type MessageFault as FieldsFault,
   INVALID_FIELD,
+  resetDetails,
   SIZE_STATS,
   VIOLATION,
 } from './message-fields.ts';
