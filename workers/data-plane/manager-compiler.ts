@@ -53,6 +53,7 @@ export function compileManager(
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
   const terminal = terminalFilter(config, listener, own, context);
+  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const filterBlocks: number[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
@@ -65,6 +66,8 @@ export function compileManager(
     compressorOffers: new WeakMap(),
     taps: context.taps,
     clusterHealth: (name) => context.clusters.get(name)?.health(),
+    clusterStatPrefix: (name) => context.clusters.get(name)?.stats.prefix,
+    bufferLimitBytes,
     services: context.services,
     wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
     missingRoutes: (headers) => routes.missingFor?.(headers),
@@ -74,7 +77,6 @@ export function compileManager(
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     onBlock: (base) => void filterBlocks.push(base),
   };
-  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const { runtime } = context;
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {

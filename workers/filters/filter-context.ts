@@ -30,6 +30,10 @@ export interface FilterContext {
    * Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts.
    */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** Ends in a dot; undefined for a cluster that is not there. */
+  clusterStatPrefix(name: string): string | undefined;
+  /** Bytes that a filter may keep of a body. */
+  readonly bufferLimitBytes: number;
   /** Sends requests of the filter's own to clusters. */
   readonly services: ServiceClient;
   /**

@@ -14,6 +14,7 @@ import { makeCorsFilter } from './http/cors.ts';
 import { makeCsrfFilter } from './http/csrf.ts';
 import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
+import { makeExtAuthzFilter } from './http/ext-authz/ext-authz.ts';
 import { makeFaultFilter } from './http/fault.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
@@ -51,6 +52,7 @@ const ROWS = {
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
+  ext_authz: makeExtAuthzFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   on_demand: makeOnDemandFilter,
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),

@@ -45,7 +45,7 @@ export function frameResponse(
     return isHead || !mayHaveBody ? BODILESS : AS_IT_STANDS;
   }
   if (!mayHaveBody) return BODILESS;
-  if (endStream) return isHead ? BODILESS : EMPTY_BODY;
+  if (endStream && (!isHead || isHttp10)) return isHead ? BODILESS : EMPTY_BODY;
   if (isHttp10) return isHead ? UNTIL_CLOSE_HEAD : UNTIL_CLOSE;
   return isHead ? CHUNKED_HEAD : CHUNKED;
 }

@@ -11,6 +11,7 @@ import { CSRF_DECLARATION } from './http/csrf.ts';
 import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
 import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
+import { EXT_AUTHZ_DECLARATION } from './http/ext-authz.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
@@ -45,6 +46,7 @@ const HTTP_FILTERS = [
   DYNAMIC_FORWARD_PROXY_DECLARATION,
   DISCOVERED_DECLARATION,
   HEADER_TO_METADATA_DECLARATION,
+  EXT_AUTHZ_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;

@@ -16,6 +16,7 @@ import { CORS_FILTER } from './http/cors.ts';
 import { CSRF_FILTER } from './http/csrf.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
+import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
 import { FAULT_FILTER } from './http/fault.ts';
 import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
@@ -59,6 +60,7 @@ const ROWS = {
   stateful_session: STATEFUL_SESSION_FILTER,
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
+  ext_authz: EXT_AUTHZ_FILTER,
 } satisfies Rows & { readonly grpc_stats: HttpFilterRow };
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
