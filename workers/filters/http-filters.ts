@@ -21,6 +21,7 @@ import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
+import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
 import { makeRbacFilter } from './http/rbac.ts';
 import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
@@ -53,6 +54,7 @@ const ROWS = {
   tap: makeTapFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
   ext_authz: makeExtAuthzFilter,
+  ratelimit: makeRateLimitFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   on_demand: makeOnDemandFilter,
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),

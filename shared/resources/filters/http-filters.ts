@@ -18,6 +18,7 @@ import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
+import { RATE_LIMIT_DECLARATION } from './http/rate-limit.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
 import { ROUTER_DECLARATION } from './http/router.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
@@ -47,6 +48,7 @@ const HTTP_FILTERS = [
   DISCOVERED_DECLARATION,
   HEADER_TO_METADATA_DECLARATION,
   EXT_AUTHZ_DECLARATION,
+  RATE_LIMIT_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;

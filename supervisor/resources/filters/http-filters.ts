@@ -24,6 +24,7 @@ import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
 import { ON_DEMAND_FILTER } from './http/on-demand.ts';
+import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
 import { RBAC_FILTER } from './http/rbac/rbac.ts';
 import { ROUTER_FILTER } from './http/router.ts';
 import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
@@ -61,6 +62,7 @@ const ROWS = {
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
   ext_authz: EXT_AUTHZ_FILTER,
+  ratelimit: RATE_LIMIT_FILTER,
 } satisfies Rows & { readonly grpc_stats: HttpFilterRow };
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);

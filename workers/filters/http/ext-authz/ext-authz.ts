@@ -21,35 +21,24 @@ import type {
   TrailersStatus,
 } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
-import { ResponseFlag } from '../../../stream/response-flags.ts';
-import { addMetadata } from '../../common/add-metadata.ts';
-import { compileMutationRules } from '../../common/mutation-rules.ts';
 import { WaitingRequest } from '../../common/waiting-request.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
-import {
-  applyToAnswer,
-  applyToRequest,
-  applyToResponse,
-  changesRequest,
-  type ChangeRules,
-} from './apply-changes.ts';
+import { applyToResponse } from './apply-changes.ts';
 import { AuthzStats } from './authz-stats.ts';
 import {
-  type Allowed,
   type Check,
   type Checker,
   CHECK_FAILED,
-  type CheckFailed,
   type CheckOutcome,
   type CheckOwner,
-  type Denied,
   NO_RESPONSE_EDITS,
   type ResponseEdits,
 } from './check.ts';
+import { makeGrpcChecker } from './grpc-checker.ts';
 import { makeHttpChecker } from './http-checker.ts';
+import { refuse, Verdicts } from './verdicts.ts';
 
-const NAMESPACE = 'envoy.filters.http.ext_authz';
 const NO_EXTENSIONS: Dictionary<string> = dictionary<string>();
 
 /** A filter without a service: every check fails. */
@@ -68,7 +57,7 @@ interface AuthzParts {
   readonly checker: Checker;
   /** Of services that routes name. */
   readonly checkers: CompiledSettings<AuthzService, Checker>;
-  readonly rules: ChangeRules;
+  readonly verdicts: Verdicts;
   readonly isEnabledBy: MetadataPredicate | undefined;
 }
 
@@ -76,26 +65,27 @@ export function makeExtAuthzFilter(
   { name, options: own }: ExtAuthzFilterSettings,
   context: FilterContext,
 ): FilterFactory {
-  const { service, mutationRules, enabledMetadata } = own;
+  const { service, enabledMetadata } = own;
+  const stats = new AuthzStats(own, context);
   const make = (each: AuthzService): Checker => makeChecker(each, own, context);
   const parts: AuthzParts = {
     name,
     own,
     context,
-    stats: new AuthzStats(own, context),
+    stats,
     checker: service === undefined ? NO_SERVICE : make(service),
     checkers: new CompiledSettings(make),
-    rules: {
-      validates: own.validatesMutations,
-      check: mutationRules && compileMutationRules(mutationRules),
-    },
+    verdicts: new Verdicts(own, stats, context.loop.clock),
     isEnabledBy: enabledMetadata && compileMetadataMatcher(enabledMetadata),
   };
   return { name, create: (callbacks) => new ExtAuthzFilter(parts, callbacks) };
 }
 
 function makeChecker(service: AuthzService, own: ExtAuthzOptions, context: FilterContext): Checker {
-  return service.kind === 'http' ? makeHttpChecker(service, own, context.services) : NO_SERVICE;
+  if (service.kind === 'http') return makeHttpChecker(service, own, context.services);
+  const checker = makeGrpcChecker(service, own, context.grpc);
+  context.onRelease(() => checker.release());
+  return checker;
 }
 
 type Phase = 'passing' | 'buffering' | 'asking' | 'over';
@@ -128,7 +118,8 @@ class ExtAuthzFilter extends PassThroughFilter implements CheckOwner {
       stats.count('disabled');
       const { runtimeKey, byDefault } = own.denyAtDisable;
       if (!readBoolean(context.runtime.snapshot, runtimeKey, byDefault)) return 'continue';
-      this.#refuse(own.statusOnError, 'ext_authz_error');
+      this.#phase = 'over';
+      refuse(callbacks, own.statusOnError, 'ext_authz_error');
       return 'stop';
     }
     this.#headers = headers;
@@ -184,12 +175,15 @@ class ExtAuthzFilter extends PassThroughFilter implements CheckOwner {
 
   onOutcome(outcome: CheckOutcome): void {
     if (this.#phase !== 'asking') return;
-    const passes = this.#decide(outcome);
-    if (!passes) {
+    const headers = this.#headers;
+    const response =
+      headers && this.#parts.verdicts.carryOut(outcome, headers, this.#callbacks, this.#askedMs);
+    if (response === undefined) {
       this.#phase = 'over';
       this.#waiting?.drop();
       return;
     }
+    this.#response = response;
     this.#phase = 'passing';
     if (!this.#isSending) this.#waiting?.release();
   }
@@ -241,89 +235,6 @@ class ExtAuthzFilter extends PassThroughFilter implements CheckOwner {
     if (waiting === undefined || waiting.bytes === 0) return undefined;
     const bytes = waiting.copy(maxBytes);
     return { bytes, isPartial: bytes.length !== waiting.bytes, asBytes };
-  }
-
-  /** Whether the request passes. */
-  #decide(outcome: CheckOutcome): boolean {
-    this.#keepMetadata(outcome);
-    const { own, stats } = this.#parts;
-    if (own.isShadow) {
-      if (outcome.kind === 'ok') stats.countFor(this.#callbacks.route, 'ok');
-      else stats.count(outcome.kind === 'denied' ? 'shadow_denied' : 'shadow_error');
-      return true;
-    }
-    if (outcome.kind === 'ok') return this.#allow(outcome);
-    return outcome.kind === 'denied' ? this.#deny(outcome) : this.#fail(outcome);
-  }
-
-  #keepMetadata(outcome: CheckOutcome): void {
-    const { metadata } = outcome;
-    if (metadata === undefined || Object.keys(metadata).length === 0) return;
-    const { own, stats, context } = this.#parts;
-    if (!own.ingestsMetadata) return stats.count('ignored_dynamic_metadata');
-    const whole = dictionary<unknown>(Object.entries(metadata));
-    if (outcome.kind === 'ok') {
-      whole['ext_authz_duration'] = Math.floor(context.loop.clock.ms - this.#askedMs);
-    }
-    addMetadata(this.#callbacks.info, NAMESPACE, whole);
-  }
-
-  #allow(outcome: Allowed): boolean {
-    const { own, stats, rules } = this.#parts;
-    const headers = this.#headers;
-    const { route } = this.#callbacks;
-    if (headers === undefined) return false;
-    if (!applyToRequest(headers, outcome, rules)) {
-      stats.count('invalid');
-      this.#refuse(500, 'ext_authz_invalid');
-      return false;
-    }
-    this.#response = outcome.response;
-    stats.countFor(route, 'ok');
-    if (own.clearsRoute && changesRequest(outcome)) this.#callbacks.clearRoute();
-    return true;
-  }
-
-  #deny({ status, body, headers }: Denied): boolean {
-    const { own, stats } = this.#parts;
-    const { route } = this.#callbacks;
-    stats.countFor(route, 'denied');
-    stats.charge(route, status);
-    const { deniedBodyBytesMax: limit } = own;
-    this.#callbacks.info.responseFlags |= ResponseFlag.unauthorizedExternalService;
-    this.#callbacks.sendLocalReply({
-      status,
-      body: limit > 0 ? body.slice(0, limit) : body,
-      details: 'ext_authz_denied',
-      modifyHeaders: (answer) => applyToAnswer(answer, headers),
-    });
-    return false;
-  }
-
-  #fail({ answer }: CheckFailed): boolean {
-    const { own, stats } = this.#parts;
-    const { route } = this.#callbacks;
-    stats.countFor(route, 'error');
-    if (own.failureModeAllow) {
-      stats.countFor(route, 'failure_mode_allowed');
-      if (own.addsFailureHeader) {
-        this.#headers?.add('x-envoy-auth-failure-mode-allowed', 'true');
-      }
-      return true;
-    }
-    this.#refuse(own.statusOnError, 'ext_authz_error', answer);
-    return false;
-  }
-
-  #refuse(status: number, details: string, answer?: CheckFailed['answer']): void {
-    this.#phase = 'over';
-    this.#callbacks.info.responseFlags |= ResponseFlag.unauthorizedExternalService;
-    this.#callbacks.sendLocalReply({
-      status: answer?.status ?? status,
-      body: answer?.body ?? '',
-      details,
-      modifyHeaders: (headers) => applyToAnswer(headers, answer?.headers ?? []),
-    });
   }
 
   #refuseTooLarge(): void {

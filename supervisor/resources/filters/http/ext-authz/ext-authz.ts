@@ -82,16 +82,32 @@ const FIELDS = knownFields<ExtAuthz>(
 
 function resolveExtAuthz(message: ExtAuthz, scope: Scope): ExtAuthzOptions {
   refuseOtherFields(message, FIELDS, scope);
-  const { filter_enabled: enabled, filter_enabled_metadata: metadata } = message;
   const { decoder_header_mutation_rules: rules, with_request_body: body } = message;
   return {
     statPrefix: message.stat_prefix ?? '',
     ...optional('service', resolveService(message, scope)),
-    failureModeAllow: message.failure_mode_allow ?? false,
-    addsFailureHeader: message.failure_mode_allow_header_add ?? false,
-    statusOnError: statusNumber(message.status_on_error?.code) ?? 403,
     ...optional('body', body && checkedBody(body)),
     clearsRoute: message.clear_route_cache ?? false,
+    ...resolveWhen(message, scope),
+    ...resolveFailures(message),
+    ...resolveAsked(message, scope),
+    validatesMutations: message.validate_mutations ?? false,
+    ...optional(
+      'mutationRules',
+      rules && resolveMutationRules(rules, scope.at('decoder_header_mutation_rules')),
+    ),
+    deniedBodyBytesMax: message.max_denied_response_body_bytes ?? 0,
+    enforcesHeaderLimits: message.enforce_response_header_limits ?? false,
+  };
+}
+
+/** Which requests are asked about. */
+function resolveWhen(
+  message: ExtAuthz,
+  scope: Scope,
+): Pick<ExtAuthzOptions, 'enabled' | 'enabledMetadata' | 'denyAtDisable'> {
+  const { filter_enabled: enabled, filter_enabled_metadata: metadata } = message;
+  return {
     ...optional('enabled', enabled && resolveRuntimeFraction(enabled)),
     ...optional(
       'enabledMetadata',
@@ -101,18 +117,29 @@ function resolveExtAuthz(message: ExtAuthz, scope: Scope): ExtAuthzOptions {
       runtimeKey: message.deny_at_disable?.runtime_key ?? '',
       byDefault: message.deny_at_disable?.default_value ?? false,
     },
+  };
+}
+
+function resolveFailures(
+  message: ExtAuthz,
+): Pick<
+  ExtAuthzOptions,
+  | 'failureModeAllow'
+  | 'addsFailureHeader'
+  | 'statusOnError'
+  | 'chargesCluster'
+  | 'ingestsMetadata'
+  | 'keepsFilterState'
+  | 'isShadow'
+> {
+  return {
+    failureModeAllow: message.failure_mode_allow ?? false,
+    addsFailureHeader: message.failure_mode_allow_header_add ?? false,
+    statusOnError: statusNumber(message.status_on_error?.code) ?? 403,
     chargesCluster: message.charge_cluster_response_stats ?? true,
     ingestsMetadata: message.enable_dynamic_metadata_ingestion ?? true,
     keepsFilterState: message.emit_filter_state_stats ?? false,
     isShadow: message.shadow_mode ?? false,
-    ...resolveAsked(message, scope),
-    validatesMutations: message.validate_mutations ?? false,
-    ...optional(
-      'mutationRules',
-      rules && resolveMutationRules(rules, scope.at('decoder_header_mutation_rules')),
-    ),
-    deniedBodyBytesMax: message.max_denied_response_body_bytes ?? 0,
-    enforcesHeaderLimits: message.enforce_response_header_limits ?? false,
   };
 }
 
