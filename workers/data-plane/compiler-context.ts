@@ -6,6 +6,7 @@ import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
 import type { RouteTable } from '../stream/route.ts';
 import type { UpstreamClient } from '../router/client/upstream-client.ts';
+import type { GrpcServices } from '../services/grpc-services.ts';
 import type { ServiceClient } from '../services/service-client.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
@@ -39,6 +40,7 @@ export interface CompilerContext {
   readonly upstreamClient: UpstreamClient;
   /** The same for parts below the router. */
   readonly services: ServiceClient;
+  readonly grpcServices: GrpcServices;
 }
 
 /** For one chain of a listener. */

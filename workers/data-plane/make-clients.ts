@@ -1,12 +1,13 @@
-/** Makes the one client by which a worker sends requests of its own, and the seam to it. */
+/** Makes the clients by which a worker sends requests and gRPC calls of its own. */
 import { localAddress } from '../../shared/addresses/local-address.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { UpstreamClient } from '../router/client/upstream-client.ts';
 import { makeServiceClient } from './make-service-client.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
-import type { ServiceClient } from '../services/service-client.ts';
+import { makeGrpcServices } from '../services/make-services.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
+import type { CompilerContext } from './compiler-context.ts';
 
 /** What Envoy's names of statistics call it. */
 const STAT_PREFIX = 'async-client';
@@ -15,12 +16,13 @@ export function makeClients(
   { stats, heritage }: DataPlaneEnv,
   loop: WorkerLoop,
   clusters: ClusterManager,
-): { readonly upstreamClient: UpstreamClient; readonly services: ServiceClient } {
+): Pick<CompilerContext, 'upstreamClient' | 'services' | 'grpcServices'> {
   const upstreamClient = new UpstreamClient({
     loop,
     clusters,
     ledger: new RouterLedger(stats, STAT_PREFIX, heritage.node.zone),
     localAddress: localAddress(heritage.localAddressIpVersion),
   });
-  return { upstreamClient, services: makeServiceClient(upstreamClient, clusters) };
+  const services = makeServiceClient(upstreamClient, clusters);
+  return { upstreamClient, services, grpcServices: makeGrpcServices({ services, loop, stats }) };
 }

@@ -73,6 +73,7 @@ export function compileManager(
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
     extensions: context.extensions,
+    grpc: context.grpcServices,
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     onBlock: (base) => void filterBlocks.push(base),

@@ -27,6 +27,8 @@ export interface ServiceRequest {
   readonly connection: ConnectionInfo | undefined;
   /** Adds this machine's address to `x-forwarded-for`. */
   readonly tellsAddress: boolean;
+  /** Says by `x-envoy-internal` that it is the proxy's own, as it does where this is absent. */
+  readonly tellsInternal?: boolean;
   /** Undefined: one attempt is made. */
   readonly retryPolicy?: CompiledRetryPolicy | undefined;
 }

@@ -8,7 +8,7 @@ import type { ScalarKind } from '../../../shared/api/descriptor.ts';
 import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
 import { type Place, type Problem, at, formatPlace } from '../problem.ts';
 import type { SourceMap, SourceNode } from '../source/source-node.ts';
-import { nearestName } from '../suggestion.ts';
+import { nearestName } from '../../../shared/text/nearest-name.ts';
 import { type MessageObject, setKey } from './message-object.ts';
 import { describeField } from './json-fault.ts';
 import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';

@@ -3,7 +3,7 @@ import type { ScalarKind } from '../../../shared/api/descriptor.ts';
 import type { MessageType } from '../api/api-catalog.ts';
 import { type Place, at, formatPlace } from '../problem.ts';
 import type { SourceMap, SourceNode } from '../source/source-node.ts';
-import { nearestName } from '../suggestion.ts';
+import { nearestName } from '../../../shared/text/nearest-name.ts';
 import { type MessageObject, setKey } from './message-object.ts';
 import type { MessageReader } from './message-reader.ts';
 import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';

@@ -37,6 +37,8 @@ export interface ClientRequest {
   readonly connection: ConnectionInfo;
   /** Adds this machine's address to `x-forwarded-for`, as it does where this is absent. */
   readonly tellsAddress?: boolean;
+  /** Says by `x-envoy-internal` that it is the proxy's own, as it does where this is absent. */
+  readonly tellsInternal?: boolean;
   readonly priority: ClusterRouteAction['priority'];
   /** What the choice of a host depends on. */
   readonly balancing: BalancedRoute;
@@ -63,7 +65,7 @@ export class UpstreamClient {
   send(cluster: UpstreamCluster, request: ClientRequest, callbacks: ClientCallbacks): ClientStream {
     const { clock } = this.#context.loop;
     const { headers } = request;
-    headers.set('x-envoy-internal', 'true');
+    if (request.tellsInternal !== false) headers.set('x-envoy-internal', 'true');
     if (request.tellsAddress !== false) headers.append('x-forwarded-for', this.#localAddress);
     const info = new StreamInfo(request.connection, clock.ms, clock.wallMs);
     info.isInternalRequest = true;

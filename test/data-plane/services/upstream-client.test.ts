@@ -1,11 +1,11 @@
 /** Requests of the proxy's own: that each comes to one response or one failure, and is counted. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { host } from '../support/parts/data-plane.ts';
-import { NO_RETRIES } from '../support/parts/routes.ts';
-import { startClient } from '../support/parts/upstream-client.ts';
-import { CLOSED_PORT, startHttpUpstream, startRawUpstream } from '../support/peers/upstream.ts';
-import { waitUntil } from '../support/wait.ts';
+import { host } from '../../support/parts/data-plane.ts';
+import { NO_RETRIES } from '../../support/parts/routes.ts';
+import { startClient } from '../../support/parts/upstream-client.ts';
+import { CLOSED_PORT, startHttpUpstream, startRawUpstream } from '../../support/peers/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 describe('the upstream client', () => {
   it('sends a request as the proxy’s own and hands on the response', async () => {
@@ -174,7 +174,7 @@ describe('the upstream client', () => {
 
   it('sends nothing to a cluster that is to be spared', async () => {
     await using upstream = await startHttpUpstream();
-    await using client = startClient([host(upstream.port)], {}, 1);
+    await using client = startClient([host(upstream.port)], {}, { dropShare: 1 });
     const sent = client.send();
     assert.deepEqual(sent.events, ['failed: 503 unconditional_drop_overload']);
     assert.equal(upstream.requests.length, 0);
@@ -183,7 +183,13 @@ describe('the upstream client', () => {
   it('ends alone where its sender throws', async () => {
     await using upstream = await startHttpUpstream();
     const thrown: unknown[] = [];
-    await using client = startClient([host(upstream.port)], {}, 0, (error) => thrown.push(error));
+    await using client = startClient(
+      [host(upstream.port)],
+      {},
+      {
+        note: (error) => thrown.push(error),
+      },
+    );
     const sent = client.send({
       onHeaders: () => {
         throw new Error('of the sender');

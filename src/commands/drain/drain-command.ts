@@ -5,36 +5,32 @@
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { systemClock } from '../../shared/process/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
+import { type Command, type CommandOutput, usageError } from '../command.ts';
 import { parseDrainArguments, DRAIN_HELP, type DrainArguments } from './drain-arguments.ts';
 
 const PROGRESS_PERIOD_MS = 1_000;
 
-interface Output {
-  readonly out: (text: string) => void;
-  readonly error: (text: string) => void;
-}
+/** Its exit code is 0 when drained (or asked to, with `--no-wait`), else 1. */
+export const drainCommand: Command = {
+  name: 'drain',
+  help: DRAIN_HELP,
+  async run(argv, output) {
+    const words = parseDrainArguments(argv);
+    if (typeof words === 'string') {
+      output.error(usageError(drainCommand, words));
+      return 1;
+    }
+    try {
+      return await drain(words, output);
+    } catch (error) {
+      output.error(`sluice drain: cannot drain: ${(error as Error).message}\n`);
+      return 1;
+    }
+  },
+};
 
-/** Resolves with the exit code: 0 when drained (or asked to, with `--no-wait`), else 1. */
-export async function runDrainCommand(argv: readonly string[], output: Output): Promise<0 | 1> {
-  if (argv.includes('--help') || argv.includes('-h')) {
-    output.out(DRAIN_HELP);
-    return 0;
-  }
-  const words = parseDrainArguments(argv);
-  if (typeof words === 'string') {
-    output.error(`sluice drain: ${words}\n${DRAIN_HELP}`);
-    return 1;
-  }
-  try {
-    return await drain(words, output);
-  } catch (error) {
-    output.error(`sluice drain: cannot drain: ${(error as Error).message}\n`);
-    return 1;
-  }
-}
-
-async function drain(words: DrainArguments, output: Output): Promise<0 | 1> {
+async function drain(words: DrainArguments, output: CommandOutput): Promise<0 | 1> {
   const server = serverOf(words);
   const ask = { ...server, method: 'POST', path: `/drain_listeners?${words.query}` };
   const answer = askServer(ask);

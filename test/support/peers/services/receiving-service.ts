@@ -1,7 +1,7 @@
 /** A gRPC service for tests that takes a stream of messages and answers when it ends. */
 import { Server, ServerCredentials, type ServerReadableStream } from '@grpc/grpc-js';
-import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
-import { decodeMessage } from '../../../supervisor/config/convert/message-decoder.ts';
+import { ApiCatalog } from '../../../../supervisor/config/api/api-catalog.ts';
+import { decodeMessage } from '../../../../supervisor/config/convert/message-decoder.ts';
 
 export interface ReceivingService<Message> {
   readonly port: number;

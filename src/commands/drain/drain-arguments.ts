@@ -1,5 +1,5 @@
 /** The command line of `sluice drain`, as the query that the server gets. */
-import { splitOption } from '../split-option.ts';
+import { splitOption } from '../../split-option.ts';
 
 export interface DrainArguments {
   /** `host:port`, or the path of a unix socket. */
