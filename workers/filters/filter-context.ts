@@ -58,6 +58,8 @@ export interface FilterContext {
   sharedBucket(options: RateLimitBucket): TokenBucket;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
+  /** Called when the connection manager goes. */
+  onRelease(act: () => void): void;
 }
 
 /**

@@ -19,13 +19,11 @@ export class ProtoField {
   wire = 0;
   #integer = 0;
   #bytes: Buffer = NOTHING;
-  #double = 0;
 
-  set(number: number, wire: number, integer: number, double: number, bytes: Buffer): void {
+  set(number: number, wire: number, integer: number, bytes: Buffer): void {
     this.number = number;
     this.wire = wire;
     this.#integer = integer;
-    this.#double = double;
     this.#bytes = bytes;
   }
 
@@ -35,7 +33,7 @@ export class ProtoField {
   }
 
   double(): number | undefined {
-    return this.wire === Wire.fixed64 ? this.#double : undefined;
+    return this.wire === Wire.fixed64 ? this.#bytes.readDoubleLE(0) : undefined;
   }
 
   /** A view of the message. */
@@ -68,7 +66,10 @@ export class ProtoField {
 }
 
 /** Undefined when the bytes are no such message. */
-export function readMessage<Message>(bytes: Buffer, read: (bytes: Buffer) => Message): Message | undefined {
+export function readMessage<Message>(
+  bytes: Buffer,
+  read: (bytes: Buffer) => Message,
+): Message | undefined {
   try {
     return read(bytes);
   } catch (error) {
@@ -102,20 +103,16 @@ class Cursor {
     if (number === 0 || tag >= TAG_MAX) throw new WrongMessage();
     switch (wire) {
       case Wire.varint:
-        return field.set(number, wire, this.#varint(), 0, NOTHING);
+        return field.set(number, wire, this.#varint(), NOTHING);
       case Wire.fixed64:
-        return field.set(number, wire, 0, this.#bytes.readDoubleLE(this.#take(8)), NOTHING);
+        return field.set(number, wire, 0, this.#take(8));
       case Wire.fixed32:
-        this.#take(4);
-        return field.set(number, wire, 0, 0, NOTHING);
-      case Wire.bytes: {
-        const length = this.#varint();
-        const start = this.#take(length);
-        return field.set(number, wire, 0, 0, this.#bytes.subarray(start, start + length));
-      }
+        return field.set(number, wire, 0, this.#take(4));
+      case Wire.bytes:
+        return field.set(number, wire, 0, this.#take(this.#varint()));
       case Wire.groupStart:
         this.#skipGroup(number);
-        return field.set(number, wire, 0, 0, NOTHING);
+        return field.set(number, wire, 0, NOTHING);
       default:
         throw new WrongMessage();
     }
@@ -141,19 +138,20 @@ class Cursor {
     }
   }
 
-  /** Where `count` bytes begin, which are behind now. */
-  #take(count: number): number {
+  /** The next `count` bytes, which are behind now. */
+  #take(count: number): Buffer {
     const { at } = this;
     if (count > this.#bytes.length - at) throw new WrongMessage();
     this.at = at + count;
-    return at;
+    return this.#bytes.subarray(at, this.at);
   }
 
   #varint(): number {
     let value = 0;
     let scale = 1;
     for (let count = 1; count <= VARINT_BYTES_MAX; count++) {
-      const byte = this.#bytes[this.#take(1)] ?? 0;
+      const byte = this.#bytes[this.at++];
+      if (byte === undefined) break;
       if (count === VARINT_BYTES_MAX && byte > 1) break;
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;

@@ -20,14 +20,14 @@ export class ProtoWriter {
   text(field: number, bytes: string): void {
     if (bytes === '') return;
     this.#head(field, bytes.length);
-    this.#at += this.#buffer.latin1Write(bytes, this.#at);
+    this.#at += this.#buffer.write(bytes, this.#at, 'latin1');
   }
 
   utf8(field: number, text: string): void {
     if (text === '') return;
     const length = Buffer.byteLength(text);
     this.#head(field, length);
-    this.#at += this.#buffer.utf8Write(text, this.#at);
+    this.#at += this.#buffer.write(text, this.#at, 'utf8');
   }
 
   bytes(field: number, bytes: Uint8Array): void {

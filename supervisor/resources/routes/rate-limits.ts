@@ -82,10 +82,7 @@ function resolveOverride(message: RateLimit['limit']): RateLimitOverride | undef
   );
 }
 
-function resolveHits(
-  { hits_addend: hits }: RateLimit,
-  scope: Scope,
-): RateLimitHits | undefined {
+function resolveHits({ hits_addend: hits }: RateLimit, scope: Scope): RateLimitHits | undefined {
   if (hits === undefined) return undefined;
   const { number, format = '' } = hits;
   if (number !== undefined && format !== '') {

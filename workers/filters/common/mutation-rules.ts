@@ -3,7 +3,7 @@ import { makeRegexRunner } from '../../../shared/regex/run-regex.ts';
 import type { HeaderMutationRules } from '../../../shared/resources/filters/common/mutation-rules.ts';
 import { isAuthority, isTarget } from '../../stream/permitted.ts';
 
-export type MutationVerdict = 'allowed' | 'ignored' | 'failed';
+type MutationVerdict = 'allowed' | 'ignored' | 'failed';
 export type MutationKind = 'set' | 'append' | 'remove';
 
 export type MutationCheck = (kind: MutationKind, name: string, value: string) => MutationVerdict;

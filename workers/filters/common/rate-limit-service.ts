@@ -98,7 +98,7 @@ function writeDescriptor(writer: ProtoWriter, { entries, limit, hits }: AskedDes
 }
 
 /** Within `readMessage`. */
-export function readResponse(bytes: Buffer): LimitAnswer {
+function readResponse(bytes: Buffer): LimitAnswer {
   let code = 0;
   const limits: LimitStatus[] = [];
   const responseHeaders: LimitHeader[] = [];
@@ -113,7 +113,14 @@ export function readResponse(bytes: Buffer): LimitAnswer {
     else if (field.number === 5) body = field.bytes()?.toString('latin1') ?? body;
     else if (field.number === 6) metadata = structIn(field) ?? metadata;
   });
-  return { isOverLimit: code === OVER_LIMIT, limits, responseHeaders, requestHeaders, body, metadata };
+  return {
+    isOverLimit: code === OVER_LIMIT,
+    limits,
+    responseHeaders,
+    requestHeaders,
+    body,
+    metadata,
+  };
 }
 
 function structIn(field: ProtoField): Struct | undefined {

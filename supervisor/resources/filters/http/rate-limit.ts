@@ -60,7 +60,6 @@ function resolveOptions(message: RateLimit, scope: Scope): RateLimitOptions | un
   const { timeout: _, ...service } = message.rate_limit_service?.grpc_service ?? {};
   const target = resolveGrpcService(service, scope.at('rate_limit_service', 'grpc_service'));
   if (target === undefined) return undefined;
-  const limited = statusNumber(message.rate_limited_status?.code) ?? 429;
   return {
     target,
     timeoutMs: Math.floor(durationMsOr(message.timeout, DEFAULT_TIMEOUT_MS)),
@@ -68,6 +67,28 @@ function resolveOptions(message: RateLimit, scope: Scope): RateLimitOptions | un
     stage: message.stage ?? 0,
     requestType: requestTypeOf(message),
     ...resolveFailures(message),
+    ...resolveTold(message, scope),
+    statPrefix: message.stat_prefix ?? '',
+    rateLimits: resolveRateLimits(message.rate_limits, scope.at('rate_limits')) ?? [],
+    metadataNamespace: message.metadata_namespace || NAME,
+  };
+}
+
+/** What a client is told. */
+function resolveTold(
+  message: RateLimit,
+  scope: Scope,
+): Pick<
+  RateLimitOptions,
+  | 'isResourceExhausted'
+  | 'rateLimitHeaders'
+  | 'tellsLimited'
+  | 'tellsRetryAfter'
+  | 'limitedStatus'
+  | 'responseHeaders'
+> {
+  const limited = statusNumber(message.rate_limited_status?.code) ?? 429;
+  return {
     isResourceExhausted: message.rate_limited_as_resource_exhausted ?? false,
     rateLimitHeaders: message.enable_x_ratelimit_headers === 'DRAFT_VERSION_03',
     tellsLimited: message.disable_x_envoy_ratelimited_header !== true,
@@ -76,9 +97,6 @@ function resolveOptions(message: RateLimit, scope: Scope): RateLimitOptions | un
     responseHeaders: (message.response_headers_to_add ?? []).map((option, index) =>
       resolveHeaderValue(option, scope.at('response_headers_to_add', index)),
     ),
-    statPrefix: message.stat_prefix ?? '',
-    rateLimits: resolveRateLimits(message.rate_limits, scope.at('rate_limits')) ?? [],
-    metadataNamespace: message.metadata_namespace || NAME,
   };
 }
 

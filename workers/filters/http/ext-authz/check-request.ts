@@ -43,7 +43,11 @@ export function writeCheckRequest(request: CheckedRequest, facts: CheckFacts): B
   return writer.finish();
 }
 
-function writeSource(writer: ProtoWriter, { headers, info }: CheckedRequest, options: ExtAuthzOptions): void {
+function writeSource(
+  writer: ProtoWriter,
+  { headers, info }: CheckedRequest,
+  options: ExtAuthzOptions,
+): void {
   const { tls } = info.connection;
   writer.message(1, () => {
     writer.message(1, () => writeAddress(writer, info.downstreamRemoteAddress));
@@ -107,7 +111,11 @@ function writeHttp(writer: ProtoWriter, request: CheckedRequest, facts: CheckFac
 
 type Visit = (name: string, value: string) => void;
 
-function visitAll({ headers, body }: CheckedRequest, { asks, options }: CheckFacts, visit: Visit): void {
+function visitAll(
+  { headers, body }: CheckedRequest,
+  { asks, options }: CheckFacts,
+  visit: Visit,
+): void {
   for (const name of PSEUDO) {
     const value = headers.get(name);
     if (value !== undefined && asks(name)) visit(name, valid(value));

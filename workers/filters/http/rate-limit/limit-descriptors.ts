@@ -11,6 +11,7 @@ import type {
 } from '../../../../shared/resources/filters/http/rate-limit.ts';
 import { memberOf } from '../../../../shared/text/dictionary.ts';
 import { metadataValue } from '../../../matching/metadata-value.ts';
+import type { FilterCallbacks } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import type { ResolvedRoute } from '../../../stream/route.ts';
 import type { StreamInfo } from '../../../stream/stream-info.ts';
@@ -52,62 +53,69 @@ export class LimitDescriptors {
   /** `isDone`: those that are asked about when the request is over, else all others. */
   of(
     headers: HeaderMap,
-    info: StreamInfo,
-    route: ResolvedRoute,
+    { info, route }: Pick<FilterCallbacks, 'info' | 'route'>,
     perRoute: RateLimitPerRoute | undefined,
     isDone: boolean,
   ): readonly AskedDescriptor[] {
     const asked: AskedDescriptor[] = [];
-    for (const policies of this.#listsOf(route, perRoute)) {
+    const own = this.#ownList(perRoute);
+    for (const policies of own === undefined ? listsOf(route, perRoute) : [own]) {
       for (const compiled of this.#compiled.of(policies)) {
         if (compiled.policy.appliesWhenDone !== isDone || this.#isOff(compiled)) continue;
-        const descriptor = describe(compiled, headers, info);
+        const descriptor = describe(compiled, headers, info, own !== undefined);
         if (descriptor !== undefined) asked.push(descriptor);
       }
     }
     return asked;
   }
 
-  /** The most specific list counts; those of a route and its virtual host may count together. */
-  #listsOf(
-    route: ResolvedRoute,
-    perRoute: RateLimitPerRoute | undefined,
-  ): readonly (readonly RateLimitPolicy[])[] {
-    if (perRoute !== undefined && perRoute.rateLimits.length > 0) return [perRoute.rateLimits];
-    if (this.#options.rateLimits.length > 0) return [this.#options.rateLimits];
-    const action = route.kind === 'cluster' ? route.action : undefined;
-    const ofRoute = action?.rateLimits ?? [];
-    const option = perRoute?.virtualHostLimits ?? 'OVERRIDE';
-    const includes =
-      action?.includeVirtualHostRateLimits === true ||
-      option === 'INCLUDE' ||
-      (option === 'OVERRIDE' && ofRoute.length === 0);
-    return includes ? [ofRoute, route.virtualHost.rateLimits ?? []] : [ofRoute];
+  /** A list of the filter's, which takes the place of those of routes and virtual hosts. */
+  #ownList(perRoute: RateLimitPerRoute | undefined): readonly RateLimitPolicy[] | undefined {
+    if (perRoute !== undefined && perRoute.rateLimits.length > 0) return perRoute.rateLimits;
+    return this.#options.rateLimits.length > 0 ? this.#options.rateLimits : undefined;
   }
 
   #isOff({ policy: { disableKey } }: CompiledPolicy): boolean {
     if (disableKey === '') return false;
     const { runtime } = this.#context;
     const runtimeKey = `ratelimit.${disableKey}.http_filter_enabled`;
-    const fraction = { numerator: PERCENT, denominator: PERCENT, runtimeKey };
+    const fraction = { numerator: PERCENT, denominator: PERCENT, runtimeKey } as const;
     return !isEnabled(fraction, runtime, runtime.random());
   }
 }
 
+/** The limits of a route, and those of its virtual host where both count. */
+function listsOf(
+  route: ResolvedRoute | undefined,
+  perRoute: RateLimitPerRoute | undefined,
+): readonly (readonly RateLimitPolicy[])[] {
+  const action = route?.kind === 'cluster' ? route.action : undefined;
+  const ofRoute = action?.rateLimits ?? [];
+  const option = perRoute?.virtualHostLimits ?? 'OVERRIDE';
+  const includes =
+    action?.includeVirtualHostRateLimits === true ||
+    option === 'INCLUDE' ||
+    (option === 'OVERRIDE' && ofRoute.length === 0);
+  return includes ? [ofRoute, route?.virtualHost.rateLimits ?? []] : [ofRoute];
+}
+
+/** How much a request counts is said by lists of the filter's own alone, as in Envoy. */
 function describe(
   { policy, make, hits }: CompiledPolicy,
   headers: HeaderMap,
   info: StreamInfo,
+  isOwn: boolean,
 ): AskedDescriptor | undefined {
   const entries = make(headers, info);
   if (entries === undefined || entries.length === 0) return undefined;
-  return { entries, limit: policy.limit && overrideOf(policy.limit, info), hits: hits?.(info) };
+  return {
+    entries,
+    limit: policy.limit && overrideOf(policy.limit, info),
+    hits: isOwn ? hits?.(info) : undefined,
+  };
 }
 
-function overrideOf(
-  override: RateLimitOverride,
-  info: StreamInfo,
-): AskedDescriptor['limit'] {
+function overrideOf(override: RateLimitOverride, info: StreamInfo): AskedDescriptor['limit'] {
   if (override.kind === 'fixed') return override;
   const value = metadataValue(info.dynamicMetadata, override.namespace, override.path);
   const requestsPerUnit = memberOf(value, 'requests_per_unit');

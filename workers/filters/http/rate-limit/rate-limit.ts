@@ -169,9 +169,9 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
   }
 
   #descriptors(headers: HeaderMap, isDone: boolean): ReturnType<LimitDescriptors['of']> {
-    const { route, info } = this.#callbacks;
+    const { route } = this.#callbacks;
     if (route?.kind !== 'cluster' || this.#clusterPrefix() === undefined) return [];
-    return this.#parts.descriptors.of(headers, info, route, this.#perRoute(), isDone);
+    return this.#parts.descriptors.of(headers, this.#callbacks, this.#perRoute(), isDone);
   }
 
   #perRoute(): RateLimitPerRoute | undefined {
@@ -305,6 +305,6 @@ function isOn(
   runtimeKey: string,
   runtime: Runtime,
 ): boolean {
-  const share = fraction ?? { numerator: PERCENT, denominator: PERCENT, runtimeKey };
+  const share = fraction ?? ({ numerator: PERCENT, denominator: PERCENT, runtimeKey } as const);
   return isEnabled(share, runtime, runtime.random());
 }
