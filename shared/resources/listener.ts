@@ -5,7 +5,7 @@
  */
 import type { HeaderMutationRule } from './filters/http/header-mutation.ts';
 import type { AddressRange, StringMatcher } from './routes/matchers.ts';
-import type { AccessLogConfig } from './access-log.ts';
+import type { AccessLogConfig } from './access-loggers/access-loggers.ts';
 import type { HttpFilter } from './filters/http-filters.ts';
 import type { Http2Options } from './http2-options.ts';
 import type { ListenerFilter } from './listener-filters.ts';

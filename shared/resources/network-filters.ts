@@ -3,7 +3,8 @@
  * Source: envoy.extensions.filters.network.*.v3.
  */
 import type { Struct } from '../text/dictionary.ts';
-import type { AccessLogConfig, AccessLogFormat } from './access-log.ts';
+import type { AccessLogConfig } from './access-loggers/access-loggers.ts';
+import type { AccessLogFormat } from './access-log.ts';
 import type { HeaderValueOption } from './routes/headers.ts';
 import type { RbacRules } from './filters/common/rbac.ts';
 import type { RateLimitBucket } from './routes/rate-limit-bucket.ts';

@@ -2,6 +2,8 @@
  * The parts of a server that exist once its configuration is known, put together in tiers, each of
  * which needs only those below it; and what all of them do at the steps of a server's life.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import { LoopDelay } from '../loop/loop-delay.ts';
 import type { Configuration } from '../start/load-configuration.ts';
@@ -31,7 +33,8 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const telling = makeTellingParts(input, base, upstream.upstreams);
   const { listeners, serverStats, overload, drains, eventLogs } = base;
   const { stats, logServices } = telling;
-  const commands = new ServerCommands({ pool, drains, eventLogs, ending });
+  const startsDraining = isFlagged(configuration.resolved.flagsPath);
+  const commands = new ServerCommands({ pool, drains, eventLogs, ending, startsDraining });
   const taps = new TapSessions({
     clock,
     notify: (notice) => pool.notify(notice),
@@ -66,4 +69,14 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
       }
     },
   };
+}
+
+/** Whether the folder of flags has the file `drain`. */
+function isFlagged(flagsPath: string | undefined): boolean {
+  if (flagsPath === undefined) return false;
+  const log = getLogger('main');
+  log.info(`server flags path: ${flagsPath}`);
+  const isDraining = existsSync(join(flagsPath, 'drain'));
+  if (isDraining) log.info('starting server in drain mode');
+  return isDraining;
 }

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { attackRandom, attackRuns } from '../support/attack.ts';
+import { attackRandom, attackRuns, attackTurns } from '../support/attack.ts';
 import { bootstrap } from '../support/parts/bootstrap.ts';
 import { fileSource, moveIntoPlace } from '../support/peers/discovery-files.ts';
 import { makeScratch } from '../support/scratch.ts';
@@ -89,7 +89,9 @@ async function tryAll(
   portOf: (variant: Variant) => number,
 ): Promise<{ readonly resumed: number; readonly refused: number }> {
   const seen = { resumed: 0, refused: 0 };
-  for (const { version, credential, from, to } of chosen(all, attackRuns(44, all.length), salt)) {
+  const attempts = chosen(all, attackRuns(44, all.length), salt);
+  for (const turn of attackTurns(attempts.length, attempts.length)) {
+    const { version, credential, from, to } = attempts[turn]!;
     const { name, ...shown } = credential;
     const options = { ...shown, minVersion: version, maxVersion: version };
     const first = await visit(portOf(from), options);

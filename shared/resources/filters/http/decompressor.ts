@@ -15,7 +15,7 @@ export interface DecompressorOptions {
 }
 
 export interface DecompressionLibrary {
-  readonly kind: 'gzip' | 'brotli';
+  readonly kind: 'gzip' | 'brotli' | 'zstd';
   readonly chunkBytes: number;
   /** Bytes that each compressed byte may become, counted over the body so far. */
   readonly maxRatio: number;
@@ -60,10 +60,19 @@ export const BROTLI_DECOMPRESSOR = defineTemplate('brotli_decompressor', {
   brotli_redundant_input: counter('Never counted'),
 });
 
+/** Prefix: as above; all that is wrong with a body is one error of the library. */
+export const ZSTD_DECOMPRESSOR = defineTemplate('zstd_decompressor', {
+  zstd_checksum_wrong_error: counter('Bodies with a wrong checksum'),
+  zstd_dictionary_error: counter('Bodies that want a dictionary'),
+  zstd_generic_error: counter('Bodies with other wrong data, or that grew beyond the limit'),
+  zstd_memory_error: counter('Bodies for which there was no memory'),
+});
+
 export type DecompressorFilterSettings = FilterResource<'decompressor', DecompressorOptions>;
 
 export const DECOMPRESSOR_DECLARATION = declareFilter<DecompressorFilterSettings>(
   DECOMPRESSOR,
   ZLIB_DECOMPRESSOR,
   BROTLI_DECOMPRESSOR,
+  ZSTD_DECOMPRESSOR,
 );

@@ -3,12 +3,13 @@ import type {
   CommonGrpcAccessLogConfig,
   HttpGrpcAccessLogConfig,
   TcpGrpcAccessLogConfig,
-} from '../../../shared/api/generated/envoy/extensions/access_loggers/grpc/v3/als.ts';
-import type { LogServiceConfig } from '../../../shared/resources/access-log.ts';
-import { knownFields, refuseOtherFields } from '../fields.ts';
-import { resolveGrpcService } from '../grpc-service.ts';
-import type { Scope } from '../scope.ts';
-import { durationMsOr } from '../values.ts';
+} from '../../../../shared/api/generated/envoy/extensions/access_loggers/grpc/v3/als.ts';
+import type { LogServiceConfig } from '../../../../shared/resources/access-loggers/grpc.ts';
+import { extension } from '../../extensions.ts';
+import { knownFields, refuseOtherFields } from '../../fields.ts';
+import { resolveGrpcService } from '../../grpc-service.ts';
+import type { Scope } from '../../scope.ts';
+import { durationMsOr } from '../../values.ts';
 
 const HTTP_FIELDS = knownFields<HttpGrpcAccessLogConfig>([
   'common_config',
@@ -29,8 +30,20 @@ const COMMON_FIELDS = knownFields<CommonGrpcAccessLogConfig>([
 const FLUSH_INTERVAL_MS = 1000;
 const BUFFER_BYTES = 16_384;
 
+export const HTTP_GRPC_LOGGER = extension(
+  'envoy.access_loggers.http_grpc',
+  'envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig',
+  resolveHttpLogService,
+);
+
+export const TCP_GRPC_LOGGER = extension(
+  'envoy.access_loggers.tcp_grpc',
+  'envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig',
+  resolveTcpLogService,
+);
+
 /** Undefined after a reported problem. */
-export function resolveHttpLogService(
+function resolveHttpLogService(
   message: HttpGrpcAccessLogConfig,
   scope: Scope,
 ): LogServiceConfig | undefined {
@@ -46,7 +59,7 @@ export function resolveHttpLogService(
 }
 
 /** Undefined after a reported problem. */
-export function resolveTcpLogService(
+function resolveTcpLogService(
   message: TcpGrpcAccessLogConfig,
   scope: Scope,
 ): LogServiceConfig | undefined {
@@ -65,6 +78,7 @@ function resolveCommon(
   const target = service && resolveGrpcService(service, scope.at('grpc_service'));
   if (target === undefined) return undefined;
   return {
+    kind: 'grpc',
     stream: { entries, logName: message.log_name ?? '', target },
     flushIntervalMs: durationMsOr(message.buffer_flush_interval, FLUSH_INTERVAL_MS),
     bufferBytes: message.buffer_size_bytes ?? BUFFER_BYTES,

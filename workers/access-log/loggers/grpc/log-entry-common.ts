@@ -2,11 +2,11 @@
  * What entries of log services say of requests and of connections alike:
  * envoy.data.accesslog.v3.AccessLogCommon.
  */
-import type { LogServiceConfig } from '../../shared/resources/access-log.ts';
-import { ResponseFlag } from '../stream/response-flags.ts';
-import { filterStateOf, type AccessLogType, type StreamInfo } from '../stream/stream-info.ts';
-import type { Address, CertificateInfo } from '../net/connection-info.ts';
-import { encodeTrace, field, message, type TraceField } from '../tap/trace-message.ts';
+import type { LogServiceConfig } from '../../../../shared/resources/access-loggers/grpc.ts';
+import { ResponseFlag } from '../../../stream/response-flags.ts';
+import { filterStateOf, type AccessLogType, type StreamInfo } from '../../../stream/stream-info.ts';
+import type { Address, CertificateInfo } from '../../../net/connection-info.ts';
+import { encodeTrace, field, message, type TraceField } from '../../../tap/trace-message.ts';
 import { bytes, number, text } from './entry-fields.ts';
 import { structFields } from './struct-fields.ts';
 

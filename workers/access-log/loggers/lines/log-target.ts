@@ -4,9 +4,9 @@
  * so that nobody has to read them yet.
  */
 import { fstatSync, open, openSync } from 'node:fs';
-import { appendFlags } from '../../shared/process/append-flags.ts';
+import { appendFlags } from '../../../../shared/process/append-flags.ts';
 
-import type { LineLogConfig } from '../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../../../shared/resources/access-loggers/lines.ts';
 
 export interface LogTarget {
   readonly fd: number;

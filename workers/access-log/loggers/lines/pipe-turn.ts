@@ -5,7 +5,7 @@
  * cleared by the supervisor with everything else that it had open.
  */
 import { fstatSync } from 'node:fs';
-import { SharedCount, type SharedPages } from '../loop/shared-count.ts';
+import { SharedCount, type SharedPages } from '../../../loop/shared-count.ts';
 
 export class PipeTurn {
   /** At most one at a time. */

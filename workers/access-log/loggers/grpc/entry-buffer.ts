@@ -2,8 +2,11 @@
  * Entries of one log service that wait to be sent together: for so long, or until they are so many
  * bytes.
  */
-import type { Clock, Timer } from '../../shared/process/clock.ts';
-import type { LogServiceConfig, LogStream } from '../../shared/resources/access-log.ts';
+import type { Clock, Timer } from '../../../../shared/process/clock.ts';
+import type {
+  LogServiceConfig,
+  LogStream,
+} from '../../../../shared/resources/access-loggers/grpc.ts';
 
 export type EntriesReady = (stream: LogStream, entries: readonly Uint8Array[]) => void;
 

@@ -2,10 +2,10 @@
  * An entry for a log service: envoy.data.accesslog.v3.HTTPAccessLogEntry and TCPAccessLogEntry with
  * the fields that Envoy fills, encoded.
  */
-import type { LogServiceConfig } from '../../shared/resources/access-log.ts';
-import type { HeaderMap } from '../stream/header-map.ts';
-import type { StreamInfo } from '../stream/stream-info.ts';
-import { encodeTrace, field, message, type TraceField } from '../tap/trace-message.ts';
+import type { LogServiceConfig } from '../../../../shared/resources/access-loggers/grpc.ts';
+import type { HeaderMap } from '../../../stream/header-map.ts';
+import type { StreamInfo } from '../../../stream/stream-info.ts';
+import { encodeTrace, field, message, type TraceField } from '../../../tap/trace-message.ts';
 import { bytes, number, text } from './entry-fields.ts';
 import { commonProperties } from './log-entry-common.ts';
 

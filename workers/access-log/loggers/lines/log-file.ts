@@ -6,7 +6,7 @@
  */
 import { close, write } from 'node:fs';
 
-import type { Clock, Timer } from '../../shared/process/clock.ts';
+import type { Clock, Timer } from '../../../../shared/process/clock.ts';
 import type { PipeTurn } from './pipe-turn.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { Chunk } from './line-buffer.ts';
@@ -14,7 +14,7 @@ import { reopenTarget } from './log-target.ts';
 import type { LogTarget } from './log-target.ts';
 
 /** Bytes that wait per log and worker before lines are dropped. */
-export const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** What the kernel writes to a pipe in one piece (PIPE_BUF of Linux). */
 const PIPE_CHUNK_BYTES = 4096;
 const FILE_CHUNK_BYTES = 64 * 1024;

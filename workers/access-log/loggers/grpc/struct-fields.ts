@@ -1,7 +1,7 @@
 /** google.protobuf.Struct as fields. */
-import type { Struct } from '../../shared/text/dictionary.ts';
-import { toByteString } from '../../shared/regex/byte-string.ts';
-import { field, message, type TraceField } from '../tap/trace-message.ts';
+import type { Struct } from '../../../../shared/text/dictionary.ts';
+import { toByteString } from '../../../../shared/regex/byte-string.ts';
+import { field, message, type TraceField } from '../../../tap/trace-message.ts';
 
 export function structFields(values: Struct): readonly TraceField[] {
   const items = Object.entries(values).map(([key, value]) => [

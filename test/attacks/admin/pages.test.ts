@@ -6,14 +6,14 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { attackRandom, attackRuns } from '../support/attack.ts';
+import { attackRandom, attackRuns, attackTurns } from '../../support/attack.ts';
 import {
   adminBootstrap,
   hostilePages,
   type HostilePage,
-} from '../support/peers/hostile-admin-pages.ts';
-import { startSluice, type Sluice } from '../support/programs/sluice.ts';
-import { waitUntil } from '../support/wait.ts';
+} from '../../support/peers/hostile-admin-pages.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 const CLUSTERS = attackRuns(300, 10_000);
 const LARGE_HOSTS = attackRuns(100, 20_000);
@@ -96,7 +96,7 @@ describe('the admin interface', () => {
       '/listeners',
       '/init_dump',
     ];
-    for (let run = 0; run < attackRuns(30, 5000); run++) {
+    for (const _ of attackTurns(30, 5000)) {
       const path = paths[Math.floor(random() * paths.length)] ?? '/';
       const { status, body } = await sluice.admin(
         `${path}?${randomQuery(random)}&filter=^none$&name_regex=none`,
