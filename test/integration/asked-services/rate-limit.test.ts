@@ -100,7 +100,9 @@ describe('a rate limit service', () => {
     assert.deepEqual([limited.status, limited.body], [429, 'slow down']);
     assert.equal(limited.headers['x-envoy-ratelimited'], 'true');
     assert.equal(running.upstream.requests.length, 1);
-    await waitUntil(() => service.calls.filter((call) => whoIs(call) === 'done').length === 2);
+    const isDone = (): boolean =>
+      service.calls.filter((call) => whoIs(call) === 'done').length === 2;
+    await waitUntil('both requests were told at their end', isDone);
     assert.equal(await running.sluice.stat('cluster.up.ratelimit.over_limit'), 1);
     assert.equal(await running.sluice.stat('cluster.up.upstream_rq_429'), 1);
   });
