@@ -175,11 +175,11 @@ class ExtAuthzFilter extends PassThroughFilter implements CheckOwner {
 
   onOutcome(outcome: CheckOutcome): void {
     if (this.#phase !== 'asking') return;
+    this.#phase = 'over';
     const headers = this.#headers;
     const response =
       headers && this.#parts.verdicts.carryOut(outcome, headers, this.#callbacks, this.#askedMs);
     if (response === undefined) {
-      this.#phase = 'over';
       this.#waiting?.drop();
       return;
     }

@@ -7,7 +7,6 @@ import type {
   RateLimitOptions,
   RateLimitPerRoute,
 } from '../../../../shared/resources/filters/http/rate-limit.ts';
-import { ResponseCodeStats } from '../../../../shared/stats/response-code-stats.ts';
 import { dottedPrefix } from '../../../../shared/stats/stat-scope.ts';
 import { isEnabled, type Runtime } from '../../../loop/runtime.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../../../routing/header-mutations.ts';
@@ -28,6 +27,7 @@ import {
 import { ResponseFlag } from '../../../stream/response-flags.ts';
 import { filterStateOf } from '../../../stream/stream-info.ts';
 import { addMetadata } from '../../common/add-metadata.ts';
+import { ClusterCounts } from '../../common/cluster-counts.ts';
 import {
   askLimit,
   type LimitAnswer,
@@ -53,8 +53,7 @@ interface LimitParts {
   readonly service: GrpcService;
   readonly descriptors: LimitDescriptors;
   readonly changes: HeaderMutation | undefined;
-  /** By the prefix of a cluster's stats, so that there are as many as clusters. */
-  readonly codes: Map<string, readonly ResponseCodeStats[]>;
+  readonly counts: ClusterCounts;
 }
 
 export function makeRateLimitFilter(
@@ -73,12 +72,11 @@ export function makeRateLimitFilter(
       [{ add: own.responseHeaders, remove: [] }],
       JOINED_IN_RESPONSES,
     ),
-    codes: new Map(),
+    counts: new ClusterCounts(`ratelimit.${dottedPrefix(own.statPrefix)}`, context),
   };
   return { name, create: (callbacks) => new RateLimitFilter(parts, callbacks) };
 }
 
-type Stat = 'ok' | 'error' | 'over_limit' | 'failure_mode_allowed';
 type Phase = 'passing' | 'asking' | 'over';
 
 class RateLimitFilter extends PassThroughFilter implements LimitOwner {
@@ -145,8 +143,8 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
 
   onLimit(answer: LimitAnswer | undefined): void {
     if (this.#phase !== 'asking') return;
+    this.#phase = 'over';
     if (!this.#decide(answer)) {
-      this.#phase = 'over';
       this.#waiting?.drop();
       return;
     }
@@ -169,8 +167,7 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
   }
 
   #descriptors(headers: HeaderMap, isDone: boolean): ReturnType<LimitDescriptors['of']> {
-    const { route } = this.#callbacks;
-    if (route?.kind !== 'cluster' || this.#clusterPrefix() === undefined) return [];
+    if (this.#parts.counts.prefixOf(this.#callbacks.route) === undefined) return [];
     return this.#parts.descriptors.of(headers, this.#callbacks, this.#perRoute(), isDone);
   }
 
@@ -197,16 +194,16 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
 
   /** Whether the request passes. */
   #decide(answer: LimitAnswer | undefined): boolean {
-    const { own, context } = this.#parts;
-    const { info } = this.#callbacks;
+    const { own, context, counts } = this.#parts;
+    const { info, route } = this.#callbacks;
     if (answer === undefined) return this.#fail();
     if (answer.metadata !== undefined && Object.keys(answer.metadata).length > 0) {
       addMetadata(info, own.metadataNamespace, answer.metadata);
     }
-    this.#count(answer.isOverLimit ? 'over_limit' : 'ok');
+    counts.count(route, answer.isOverLimit ? 'over_limit' : 'ok');
     this.#toClient = this.#toldOf(answer);
     if (!answer.isOverLimit) return true;
-    this.#charge(own.limitedStatus);
+    counts.charge(route, own.limitedStatus);
     if (!isOn(own.enforced, 'ratelimit.http_filter_enforcing', context.runtime)) return true;
     this.#refuse(answer);
     return false;
@@ -238,14 +235,15 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
 
   /** Whether the request passes although the service did not answer. */
   #fail(): boolean {
-    const { own, context } = this.#parts;
+    const { own, context, counts } = this.#parts;
     const { runtime } = context;
     const { failureModeDenyShare: share } = own;
-    this.#count('error');
+    const { route } = this.#callbacks;
+    counts.count(route, 'error');
     const denies =
       share === undefined ? own.failureModeDeny : isEnabled(share, runtime, runtime.random());
     if (!denies) {
-      this.#count('failure_mode_allowed');
+      counts.count(route, 'failure_mode_allowed');
       return true;
     }
     this.#callbacks.info.responseFlags |= ResponseFlag.rateLimitServiceError;
@@ -263,34 +261,6 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
     const told = this.#toClient;
     this.#toClient = [];
     for (const [name, value] of told) addHeader(headers, name, value, JOINED_IN_RESPONSES);
-  }
-
-  #clusterPrefix(): string | undefined {
-    const { route } = this.#callbacks;
-    if (route?.kind !== 'cluster') return undefined;
-    return this.#parts.context.clusterStatPrefix(route.clusterName);
-  }
-
-  #count(stat: Stat): void {
-    const prefix = this.#clusterPrefix();
-    if (prefix === undefined) return;
-    const { own, context } = this.#parts;
-    const { stats } = context;
-    const name = `${prefix}ratelimit.${dottedPrefix(own.statPrefix)}${stat}`;
-    stats.increment(stats.defineCounter(name));
-  }
-
-  /** As if the cluster had answered the request. */
-  #charge(status: number): void {
-    const prefix = this.#clusterPrefix();
-    if (prefix === undefined) return;
-    const { codes, context } = this.#parts;
-    let known = codes.get(prefix);
-    if (known === undefined) {
-      const make = (each: string): ResponseCodeStats => new ResponseCodeStats(context.stats, each);
-      codes.set(prefix, (known = [prefix, `${prefix}internal.`].map(make)));
-    }
-    for (const each of known) each.charge(status);
   }
 }
 
