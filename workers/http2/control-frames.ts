@@ -93,9 +93,12 @@ export class ControlFrames {
 
   #changeWindows(change: number): boolean {
     if (change === 0) return true;
-    const { table } = this.#session;
+    const { table, writer } = this.#session;
     for (const stream of table.open.values()) {
-      if (stream.sendWindow.add(change)) continue;
+      if (stream.sendWindow.add(change)) {
+        writer.streamWindowOpened(stream);
+        continue;
+      }
       return this.#session.fail(ErrorCode.flowControlError, 'SETTINGS: a window becomes too large');
     }
     return true;
@@ -138,7 +141,10 @@ export class ControlFrames {
     if (stream === undefined) return session.table.wasOpen(id) || session.refuseFrame();
     if (!stream.sendWindow.add(increment)) {
       session.streamError(stream, ErrorCode.flowControlError);
-    } else if (stream.waitingBytes > 0) session.writer.drain();
+    } else if (stream.waiting.bytes > 0) {
+      session.writer.streamWindowOpened(stream);
+      session.writer.drain();
+    }
     return !session.isOver;
   }
 }

@@ -3,7 +3,7 @@
  * directions are open, its windows, and what waits to be sent. What its messages mean is its
  * user's.
  */
-import { ReceiveWindow, SendWindow } from './flow-control.ts';
+import { ReceiveWindow, SendWindow, WaitingData } from './flow-control.ts';
 
 /** What a stream tells whoever has it. */
 export interface StreamUser {
@@ -30,9 +30,8 @@ export class Http2Stream {
   isRemoteEnded = false;
   /** Over for the session: its user hears nothing more. */
   isClosed = false;
-  /** What waits for a window, in order. */
-  readonly waiting: Buffer[] = [];
-  waitingBytes = 0;
+  /** For a window or for the wire. */
+  readonly waiting = new WaitingData();
   /** Behind what waits: the end of the stream, or a block of trailers that ends it. */
   waitingEnd: 'none' | 'data' | 'trailers' = 'none';
   /** Writes the trailers that wait. */
