@@ -174,7 +174,6 @@ function terminalFilter(
       runtime: context.runtime,
       client: context.upstreamClient,
     },
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
 }
