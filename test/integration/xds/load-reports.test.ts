@@ -110,7 +110,7 @@ describe('loads for a control plane', () => {
     await using sluice = await startReporting(service, upstream.port);
     const report = await waitUntil('a report', () => reportsOf(service)[1]);
     const names = (report.cluster_stats ?? []).map((cluster) => cluster.cluster_name);
-    assert.deepEqual(names.sort(), ['app', 'plane']);
+    assert.deepEqual(new Set(names), new Set(['app', 'plane']));
     assert.equal(await sluice.stat('load_reporter.requests'), 1);
   });
 
