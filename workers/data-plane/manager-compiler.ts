@@ -53,6 +53,7 @@ export function compileManager(
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
   const terminal = terminalFilter(config, listener, own, context);
+  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const filterReleases: (() => void)[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
@@ -64,9 +65,9 @@ export function compileManager(
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
     taps: context.taps,
-    clusterHealth: (name) => context.clusters.get(name)?.health(),
+    ...viewsOf(context.clusters),
+    bufferLimitBytes,
     services: context.services,
-    wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
     extensions: context.extensions,
@@ -74,10 +75,10 @@ export function compileManager(
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     startTasks: context.startTasks,
+    secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
-    onRelease: (release) => void filterReleases.push(release),
+    onRelease: (act) => void filterReleases.push(act),
   };
-  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const { runtime } = context;
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
@@ -101,6 +102,17 @@ export function compileManager(
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
   };
   return { server: serveHttp(manager), release };
+}
+
+/** What filters may know of clusters. */
+function viewsOf(
+  clusters: CompilerContext['clusters'],
+): Pick<FilterContext, 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
+  return {
+    clusterHealth: (name) => clusters.get(name)?.health(),
+    clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
+    wantedHosts: (name) => clusters.get(name)?.wantedHosts,
+  };
 }
 
 /** Those before the router. */
@@ -163,7 +175,6 @@ function terminalFilter(
       runtime: context.runtime,
       client: context.upstreamClient,
     },
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
 }

@@ -11,6 +11,7 @@ import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type { Taps } from '../tap/taps.ts';
+import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { StartTasks } from './start-tasks.ts';
@@ -32,6 +33,10 @@ export interface FilterContext {
    * Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts.
    */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** Ends in a dot; undefined for a cluster that is not there. */
+  clusterStatPrefix(name: string): string | undefined;
+  /** Bytes that a filter may keep of a body. */
+  readonly bufferLimitBytes: number;
   /** Sends requests of the filter's own to clusters. */
   readonly services: ServiceClient;
   /**
@@ -53,12 +58,14 @@ export interface FilterContext {
   readonly grpc: GrpcServices;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** Secrets that configuration names, as they are now. */
+  readonly secrets: SecretStore;
   /** What is done as soon as the filter and the clusters are in force. */
   readonly startTasks: StartTasks;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
-  /** Called with what ends a filter's own work, such as timers, when the connection manager goes. */
-  onRelease(release: () => void): void;
+  /** Called when the connection manager goes. */
+  onRelease(act: () => void): void;
 }
 
 /**
