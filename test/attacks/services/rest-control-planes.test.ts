@@ -140,6 +140,8 @@ function start(port: number, cluster: object = {}): Promise<Sluice> {
       request_timeout: '0.2s',
     },
     resource_api_version: 'V3',
+    // The start does not wait for one that never answers.
+    initial_fetch_timeout: '0.5s',
   };
   const rds = { config_source: source, route_config_name: 'rc' };
   return startSluice({
