@@ -3,24 +3,21 @@
  * TCP proxy behind it has a cluster that forwards to any name. What could not be looked up goes on:
  * the cluster has no host for it. Source: envoy.filters.network.sni_dynamic_forward_proxy.
  */
-import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
-import type { SniForwardProxy } from '../../shared/resources/network-filters.ts';
-import type { HostWaiter, WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
+import type { HostAnswer } from '../../../shared/resources/clusters/cluster.ts';
+import type { SniForwardProxy } from '../../../shared/resources/filters/network/sni-dynamic-forward-proxy.ts';
+import type { HostWaiter } from '../../upstream/named-hosts/wanted-hosts.ts';
 import {
   DYNAMIC_PORT_KEY,
   dynamicHost,
   dynamicPort,
-} from '../upstream/named-hosts/dynamic-host.ts';
-import type { NetworkGate, Resume } from './gate.ts';
-import { FilterState } from '../net/filter-state.ts';
+} from '../../upstream/named-hosts/dynamic-host.ts';
+import type { NetworkFilterContext } from '../network-filter-context.ts';
+import type { NetworkGate, Resume } from '../network-gate.ts';
+import { FilterState } from '../../net/filter-state.ts';
 
-export interface SniForwardProxyContext {
-  wantedHosts(cluster: string): WantedHosts | undefined;
-}
-
-export function makeSniForwardProxy(
+export function makeSniForwardProxyGate(
   { clusters, port: configuredPort }: SniForwardProxy,
-  context: SniForwardProxyContext,
+  context: NetworkFilterContext,
 ): NetworkGate {
   return {
     onConnection({ connection }, resume) {
