@@ -5,7 +5,7 @@ import { counter, gauge, histogram } from './spec.ts';
 /** Prefix: `http1.` for downstream connections, `cluster.<name>.http1.` for upstream ones. */
 export const HTTP1_CODEC = defineTemplate('http1_codec', {
   dropped_headers_with_underscores: counter('Headers dropped for an underscore in their name'),
-  metadata_not_supported_error: counter('Never counted: METADATA frames are not read'),
+  metadata_not_supported_error: counter('Metadata dropped: HTTP/1 cannot carry it'),
   requests_rejected_with_underscores_in_headers: counter(
     'Requests refused for an underscore in a header name',
   ),
@@ -18,7 +18,7 @@ export const HTTP2_CODEC = defineTemplate('http2_codec', {
   deferred_stream_close: gauge("Always 0: the runtime's codec does not tell"),
   dropped_headers_with_underscores: counter('Headers dropped for an underscore in their name'),
   goaway_sent: counter('GOAWAY frames sent'),
-  header_list_size_too_large: counter("Never counted: the runtime's codec does not tell"),
+  header_list_size_too_large: counter('Streams refused: their header list is too large'),
   header_overflow: counter('Streams reset: their headers are too large'),
   headers_cb_no_stream: counter("Never counted: the runtime's codec does not tell"),
   inbound_empty_frames_flood: counter('Connections closed for empty frames in a row'),
@@ -27,7 +27,7 @@ export const HTTP2_CODEC = defineTemplate('http2_codec', {
     'Connections closed for too many WINDOW_UPDATE frames',
   ),
   keepalive_timeout: counter('Connections closed: a ping was not answered'),
-  metadata_empty_frames: counter('Never counted: METADATA frames are not read'),
+  metadata_empty_frames: counter('Empty METADATA frames'),
   nghttp2_downstream_connections: counter('Downstream connections on the first codec library'),
   nghttp2_upstream_connections: counter('Upstream connections on the first codec library'),
   oghttp2_downstream_connections: counter('Never counted: there is no second codec library'),

@@ -36,8 +36,8 @@ export const SERVER = defineTemplate('server', {
  * `workers.`.
  */
 export const WATCHDOG = defineTemplate('watchdog', {
-  watchdog_mega_miss: counter('Never counted: there is no watchdog'),
-  watchdog_miss: counter('Never counted: there is no watchdog'),
+  watchdog_mega_miss: counter('Never counted: a worker that does not answer in time is killed'),
+  watchdog_miss: counter('Never counted: a worker that does not answer in time is killed'),
 });
 
 /** Prefixes: `server.dispatcher.` and `listener_manager.worker_<N>.dispatcher.` on request. */

@@ -38,6 +38,12 @@ function isNamed(name: string): boolean {
   return words.has(name.split('.').at(-1) ?? '');
 }
 
+/** By its own name alone: other things may be called the same. */
+function counts(name: string): boolean {
+  const quoted = name.replaceAll('.', String.raw`\.`);
+  return new RegExp(String.raw`\bindex\.${quoted}\b|\bcount\(\s*'${quoted}'`).test(code);
+}
+
 describe('statistics', () => {
   for (const { id, stats } of ALL_TEMPLATES) {
     it(`of ${id} are counted, or say that they are not`, () => {
@@ -49,10 +55,10 @@ describe('statistics', () => {
     });
   }
 
-  it('that say that they are not counted are named nowhere', () => {
+  it('that say that they are not counted are counted nowhere', () => {
     const named = ALL_TEMPLATES.flatMap(({ id, stats }) =>
       stats
-        .filter(({ name, help }) => NEVER.test(help) && isNamed(name))
+        .filter(({ name, help }) => NEVER.test(help) && counts(name))
         .map(({ name }) => `${id}: ${name}`),
     );
     assert.deepEqual(named, []);
