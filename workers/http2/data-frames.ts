@@ -53,9 +53,7 @@ export class DataFrames {
     const stream = session.table.open.get(id);
     if (stream === undefined) return this.#drop(id, length);
     if (stream.isRemoteEnded) {
-      session.streamError(stream, ErrorCode.streamClosed);
-      this.consume(undefined, length);
-      return true;
+      return session.fail(ErrorCode.streamClosed, 'DATA: stream in half-closed(remote)');
     }
     return this.#take(stream, length, dataBytes);
   }
@@ -96,8 +94,6 @@ export class DataFrames {
         const details = id === 0 ? 'DATA: stream_id == 0' : 'DATA: stream in idle';
         return session.fail(ErrorCode.protocolError, details);
       }
-      case 'closed':
-        return session.fail(ErrorCode.streamClosed, 'DATA: stream is closed');
       default:
         this.consume(undefined, length);
         return true;

@@ -79,5 +79,6 @@ function sessionOptions(config: HttpConnectionManager, bufferLimitBytes: number)
     maxPriorityFramesPerStream: http2.maxPriorityFramesPerStream,
     maxWindowUpdatesPerDataFrame: http2.maxWindowUpdatesPerDataFrame,
     streamBufferBytes: bufferLimitBytes,
+    maxMetadataBytes: http2.maxMetadataBytes,
   };
 }

@@ -10,6 +10,7 @@ import type { Wire } from '../net/transport.ts';
 import type { ServerCodec, ServerCodecOwner } from '../stream/codec.ts';
 import type { Protocol } from '../stream/stream-info.ts';
 import type { Http2Stats } from './codec-stats.ts';
+import { ErrorCode, LARGEST_STREAM_ID } from './frames.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood } from './inbound-limits.ts';
@@ -43,7 +44,7 @@ const FLOOD_DETAILS: Readonly<Record<Flood, string>> = {
   outbound_control: 'codec_error:Too_many_control_frames_in_the_outbound_queue.',
 };
 
-/** Envoy's words for a connection's fault: of streams that were open, and of one that it ended. */
+/** Envoy's words for a connection's fault: of the stream whose frame it was, and of all others. */
 const UNKNOWN_ERROR = 'http2.unknown.nghttp2.error';
 const USER_REFUSED = 'codec_error:The_user_callback_function_failed';
 
@@ -115,7 +116,8 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   /** The first step of a drain: requests that are on their way are still served. */
   announceClose(): void {
     // Counted once, with the last step.
-    if (!this.session.isOver) this.session.announceGoaway();
+    if (this.session.isOver) return;
+    this.session.writer.goaway(LARGEST_STREAM_ID, ErrorCode.noError, '');
   }
 
   abort(): void {
@@ -151,9 +153,16 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.#keepAlive?.onAck(payload);
   }
 
-  onSessionError(_details: string, isRefused: boolean): void {
+  onEmptyMetadata(): void {
+    this.stats.count('metadata_empty_frames');
+  }
+
+  onSessionError(_details: string, culprit?: Http2Stream): void {
     this.#owner.onProtocolError();
-    this.#endStreams('protocol_error', isRefused ? USER_REFUSED : UNKNOWN_ERROR);
+    if (culprit?.user instanceof Http2ServerStream) {
+      culprit.user.onConnectionEnd('protocol_error', UNKNOWN_ERROR);
+    }
+    this.#endStreams('protocol_error', USER_REFUSED);
     // Who has not begun in HTTP/2 understands no answer.
     this.#finish(this.session.hasBegun ? 'delayed' : 'now');
   }
@@ -235,15 +244,14 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     const id = headers.unfinishedStream;
     if (id === undefined) return;
     const { user } = this.openStream(id, 0);
-    const own = details === UNKNOWN_ERROR ? USER_REFUSED : details;
-    if (user instanceof Http2ServerStream) user.onConnectionEnd(reason, own);
+    if (user instanceof Http2ServerStream) user.onConnectionEnd(reason, details);
     table.open.delete(id);
     headers.abandon();
   }
 
   #makeKeepAlive(times: KeepAliveTimes): KeepAlive {
     return new KeepAlive(times, {
-      ping: (payload) => this.session.ping(payload),
+      ping: (payload) => this.session.writer.ping(payload),
       onTimeout: () => {
         this.stats.count('keepalive_timeout');
         const details = 'downstream_local_disconnect(http2_ping_timeout)';

@@ -7,7 +7,13 @@
 import type { Wire } from '../net/transport.ts';
 import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { DataFrames, type DataReceiver } from './data-frames.ts';
-import { type FrameHeader, FrameReader, type FrameReceiver, Preface } from './frame-reader.ts';
+import {
+  type FrameHeader,
+  FrameReader,
+  type FrameReceiver,
+  lengthFault,
+  Preface,
+} from './frame-reader.ts';
 import {
   CLIENT_PREFACE,
   DEFAULT_MAX_FRAME_BYTES,
@@ -15,24 +21,21 @@ import {
   ErrorCode,
   Flag,
   FrameType,
-  LARGEST_STREAM_ID,
-  pingFrame,
   resetFrame,
   settingsFrame,
   windowUpdateFrame,
 } from './frames.ts';
 import { FrameWriter } from './frame-writer.ts';
 import type { HeaderBlock } from './header-block.ts';
-import { type BlockReceiver, HeaderFrames } from './header-frames.ts';
+import { type BlockReceiver, HeaderFrames, NOT_CONTINUED } from './header-frames.ts';
 import { Http2Stream, type StreamUser } from './http2-stream.ts';
 import { type Flood, InboundCounts } from './inbound-limits.ts';
+import { MetadataFrames } from './metadata/metadata-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import { StreamTable } from './stream-table.ts';
 
-/** What Envoy's codec library says of a block that another frame interrupts. */
-const NOT_CONTINUED = 'unexpected non-CONTINUATION frame or stream_id is invalid';
-/** And of a frame that its user does not want. */
+/** What Envoy's codec library says of a frame that its user does not want. */
 const USER_REFUSED = 'The user callback function failed';
 
 export class Http2Session implements FrameReceiver, ControlledSession, BlockReceiver, DataReceiver {
@@ -46,6 +49,8 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   readonly headers: HeaderFrames;
   readonly #control: ControlFrames;
   readonly #data: DataFrames;
+  /** Absent where METADATA is an unknown frame. */
+  readonly metadata: MetadataFrames | undefined;
   readonly #preface: Preface;
   /** Of a client that began with the preface. */
   hasBegun = false;
@@ -63,6 +68,8 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.headers = new HeaderFrames(this, options.headerTableSize, options.maxBlockBytes);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
+    this.metadata =
+      options.maxMetadataBytes > 0 ? new MetadataFrames(this, options.maxMetadataBytes) : undefined;
     this.writer = new FrameWriter(wire, {
       streamBufferBytes: options.streamBufferBytes,
       maxOutboundFrames: options.maxOutboundFrames,
@@ -88,7 +95,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   onData(input: Buffer, start: number, end: number): void {
     const at = this.#preface.read(input, start, end);
     if (at === undefined) {
-      this.refuseFrame('Received bad client magic byte string');
+      this.refuseFrame(undefined, 'Received bad client magic byte string');
       return;
     }
     if (!this.hasBegun && this.options.isServer) this.user.onBegun?.();
@@ -126,15 +133,6 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     return dropped;
   }
 
-  ping(payload: string): void {
-    this.writer.plain(pingFrame(payload, false));
-  }
-
-  /** The first step of a drain: streams that are on their way are still served. */
-  announceGoaway(): void {
-    this.writer.goaway(LARGEST_STREAM_ID, ErrorCode.noError, '');
-  }
-
   /** The last word: streams that came later are not served. */
   finalGoaway(): void {
     this.table.takeNoMore();
@@ -161,15 +159,15 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     if (this.#isOver) return false;
     this.stop();
     this.writer.goaway(this.table.lastPeerStream, code, details);
-    this.user.onSessionError(details, false);
+    this.user.onSessionError(details);
     return false;
   }
 
   /** Ends the connection without a word, as Envoy does for frames that have no sense. */
-  refuseFrame(details = USER_REFUSED): false {
+  refuseFrame(culprit?: Http2Stream, details = USER_REFUSED): false {
     if (this.#isOver) return false;
     this.stop();
-    this.user.onSessionError(details, true);
+    this.user.onSessionError(details, culprit);
     return false;
   }
 
@@ -205,13 +203,15 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       case FrameType.continuation:
         return this.headers.onContinuation(header, input, start, end);
       case FrameType.priority:
-        return this.#control.onPriority(header, input, start);
+        return this.#control.onPriority(header);
       case FrameType.rstStream:
         return this.#control.onReset(header, input, start);
       case FrameType.settings:
         return this.#control.onSettings(header, input, start, end);
+      case FrameType.metadata:
+        return this.metadata?.onFrame(header, input, start, end) ?? true;
       case FrameType.pushPromise:
-        return this.refuseFrame();
+        return this.refuseFrame(this.table.open.get(header.stream));
       case FrameType.ping:
         return this.#control.onPing(header, input, start, end);
       case FrameType.goaway:
@@ -223,10 +223,9 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     }
   }
 
-  onBadLength({ length }: FrameHeader): void {
-    if (length <= DEFAULT_MAX_FRAME_BYTES)
-      this.fail(ErrorCode.protocolError, 'DATA: too long padding');
-    else this.fail(ErrorCode.frameSizeError, 'too large frame size');
+  onBadLength(header: FrameHeader): void {
+    const { code, details } = lengthFault(header);
+    this.fail(code, details);
   }
 
   openPeerStream(id: number, block: HeaderBlock): boolean {

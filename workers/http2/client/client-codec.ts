@@ -12,7 +12,7 @@ import { mostBlockBytes } from '../header-block.ts';
 import type { FieldSink } from '../hpack/decoder.ts';
 import type { Http2Stream } from '../http2-stream.ts';
 import type { Flood } from '../inbound-limits.ts';
-import { type MessageFault, MessageFields } from '../message-fields.ts';
+import { type MessageFault, MessageFields, SIZE_STATS } from '../message-fields.ts';
 import type { PeerSettings } from '../peer-settings.ts';
 import { Http2Session } from '../session.ts';
 import type { SessionUser } from '../session-user.ts';
@@ -74,6 +74,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
       maxOutboundFrames: options.maxOutboundFrames,
       maxOutboundControlFrames: options.maxOutboundControlFrames,
       streamBufferBytes: limits.streamBufferBytes,
+      maxMetadataBytes: options.maxMetadataBytes,
       maxConsecutiveEmptyFrames: options.maxConsecutiveEmptyFrames,
       maxPriorityFramesPerStream: options.maxPriorityFramesPerStream,
       maxWindowUpdatesPerDataFrame: options.maxWindowUpdatesPerDataFrame,
@@ -136,6 +137,10 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     this.#owner.onPingAck(payload);
   }
 
+  onEmptyMetadata(): void {
+    this.#stats.count('metadata_empty_frames');
+  }
+
   onSessionError(details: string): void {
     this.#owner.onProtocolError(details);
   }
@@ -161,8 +166,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   }
 
   onBadMessage(stream: ClientStream, { kind, details }: MessageFault): void {
-    if (kind === 'too_large') {
-      this.#stats.count('header_overflow');
+    if (kind !== 'invalid') {
+      this.#stats.count(SIZE_STATS[kind]);
       stream.refuse(ErrorCode.internalError, 'remote_reset');
       return;
     }
