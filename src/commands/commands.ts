@@ -7,12 +7,17 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   drain: async () => (await import('./drain/drain-command.ts')).drainCommand,
   'reverse-proxy': async () =>
     (await import('./reverse-proxy/reverse-proxy-command.ts')).reverseProxyCommand,
+  features: async () => (await import('./features/features-command.ts')).featuresCommand,
   completion: async () => (await import('./completion/completion-command.ts')).completionCommand,
 };
 
+/** Commands that people look for among the options. */
+const ALIASES: ReadonlyMap<string, CommandName> = new Map([['--features', 'features']]);
+
 /** Undefined: the words are a server's options. */
 export function findCommand(argv: readonly string[]): CommandName | undefined {
-  return COMMAND_SUMMARIES.find(({ name }) => name === argv[0])?.name;
+  const [word = ''] = argv;
+  return COMMAND_SUMMARIES.find(({ name }) => name === (ALIASES.get(word) ?? word))?.name;
 }
 
 /** `words` are those after the command's name. */

@@ -4,6 +4,7 @@ export const COMMAND_SUMMARIES = [
   { name: 'check', summary: 'checks bootstraps and says what each would lose' },
   { name: 'drain', summary: 'drains a running server and waits for the end' },
   { name: 'reverse-proxy', summary: 'runs a server that passes every request on to a target' },
+  { name: 'features', summary: 'lists the extensions of the API: served or refused' },
   { name: 'completion', summary: 'prints completions for bash, zsh or fish' },
 ] as const;
 

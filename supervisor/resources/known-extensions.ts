@@ -1,6 +1,6 @@
 /** All extensions that configuration may use, by the API's category, as the node tells others. */
 import { SINKS } from './bootstrap/resolve-sinks.ts';
-import { LOGGERS } from './access-logs/access-log.ts';
+import { LOGGERS } from './access-logs/loggers.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerResponse } from 'node:http';
 import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
-import { LogFile } from '../../workers/access-log/log-file.ts';
+import { LogFile } from '../../workers/access-log/loggers/lines/log-file.ts';
 import { PassThroughFilter } from '../../workers/filters/pass-through-filter.ts';
 import { HttpConnection } from '../../workers/manager/connection.ts';
 import { HttpStream } from '../../workers/manager/stream.ts';
@@ -192,6 +192,7 @@ describe('exceptions in the data path', () => {
           streamIdleTimeoutMs: 300,
           accessLogs: [
             {
+              kind: 'lines',
               sink: { kind: 'file', path: '/dev/null' },
               format: { kind: 'text', format: '%REQ(a)% %DURATION%\n', omitEmptyValues: false },
             },

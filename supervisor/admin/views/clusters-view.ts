@@ -13,7 +13,6 @@ import type {
 import { NO_HOST_STATS } from '../endpoints/host-stats.ts';
 import { certificateStatuses } from '../../tls/loaded-certificates.ts';
 import type { ResourceEntry, ResourceStore } from '../../store/resource-store.ts';
-import { optional } from '../../resources/values.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { OutlierDetector } from '../../health/outlier-detector.ts';
 import type { LiveCluster } from '../../upstreams/live-cluster.ts';
@@ -52,19 +51,20 @@ function clusterStatus(
   const { resolved, hostList, outlier, breakers } = cluster;
   const { resource, observabilityName } = resolved;
   const weights = cluster.weights();
+  const statPrefix = `host.${resource.name}.`;
   return {
     name: resource.name,
     observabilityName,
-    ...optional('edsServiceName', serviceNameIn(entry?.active?.message)),
+    edsServiceName: serviceNameIn(entry?.active?.message),
     addedViaApi: entry?.source === 'dynamic',
     circuitBreakers: breakers.thresholds(),
-    ...(outlier === undefined ? {} : { outlier: outlierStatus(outlier) }),
+    outlier: outlier && outlierStatus(outlier),
     hosts: {
       length: hostList.length,
       *[Symbol.iterator]() {
         for (const [at, host] of hostList.entries()) {
           const weight = weights?.[at] ?? host.weight;
-          yield hostStatus(resource.name, { host, weight, outlier }, store);
+          yield hostStatus({ host, weight, outlier }, hostStats(statPrefix + host.id, store));
         }
       },
     },
@@ -92,11 +92,8 @@ interface ShownHost {
   readonly outlier: OutlierDetector | undefined;
 }
 
-function hostStatus(
-  cluster: string,
-  { host, weight, outlier }: ShownHost,
-  store: StatStore,
-): HostStatus {
+function hostStatus({ host, weight, outlier }: ShownHost, stats: HostStats): HostStatus {
+  const rates = outlier?.ratesOf(host.id) ?? NO_RATES;
   return {
     address: host.address,
     hostname: host.hostname,
@@ -108,8 +105,9 @@ function hostStatus(
     subZone: host.subZone,
     canary: host.canary,
     priority: host.priority,
-    ...(outlier?.ratesOf(host.id) ?? NO_RATES),
-    stats: hostStats(`host.${cluster}.${host.id}.`, store),
+    successRate: rates.successRate,
+    localOriginSuccessRate: rates.localOriginSuccessRate,
+    stats,
   };
 }
 
@@ -117,8 +115,8 @@ const NO_FLAGS: HostStatus['healthFlags'] = [];
 const NO_RATES = { successRate: -1, localOriginSuccessRate: -1 };
 
 /** Zeros until a worker has used the host. */
-function hostStats(prefix: string, store: StatStore): HostStats {
-  const base = store.find(HOST, prefix)?.base;
+function hostStats(name: string, store: StatStore): HostStats {
+  const base = store.find(HOST, `${name}.`)?.base;
   if (base === undefined) return NO_HOST_STATS;
   const value = (name: keyof HostStats): number => store.valueOf(base + HOST.index[name]);
   return {
