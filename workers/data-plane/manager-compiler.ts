@@ -53,7 +53,8 @@ export function compileManager(
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
   const terminal = terminalFilter(config, listener, own, context);
-  const filterBlocks: number[] = [];
+  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
+  const filterReleases: (() => void)[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
     loop,
@@ -64,18 +65,18 @@ export function compileManager(
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
     taps: context.taps,
-    clusterHealth: (name) => context.clusters.get(name)?.health(),
+    ...viewsOf(context.clusters),
+    bufferLimitBytes,
     services: context.services,
-    wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
     extensions: context.extensions,
     grpc: context.grpcServices,
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
-    onBlock: (base) => void filterBlocks.push(base),
+    onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
+    onRelease: (act) => void filterReleases.push(act),
   };
-  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const { runtime } = context;
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
@@ -97,9 +98,20 @@ export function compileManager(
   const release = (): void => {
     for (const letGo of views) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
-    for (const base of filterBlocks) env.stats.releaseBlock(base);
+    for (const act of filterReleases) act();
   };
   return { server: serveHttp(manager), release };
+}
+
+/** What filters may know of clusters. */
+function viewsOf(
+  clusters: CompilerContext['clusters'],
+): Pick<FilterContext, 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
+  return {
+    clusterHealth: (name) => clusters.get(name)?.health(),
+    clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
+    wantedHosts: (name) => clusters.get(name)?.wantedHosts,
+  };
 }
 
 /** Those before the router. */
@@ -162,7 +174,6 @@ function terminalFilter(
       runtime: context.runtime,
       client: context.upstreamClient,
     },
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
 }

@@ -31,6 +31,10 @@ export interface FilterContext {
    * Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts.
    */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** Ends in a dot; undefined for a cluster that is not there. */
+  clusterStatPrefix(name: string): string | undefined;
+  /** Bytes that a filter may keep of a body. */
+  readonly bufferLimitBytes: number;
   /** Sends requests of the filter's own to clusters. */
   readonly services: ServiceClient;
   /**
@@ -54,6 +58,8 @@ export interface FilterContext {
   sharedBucket(options: RateLimitBucket): TokenBucket;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
+  /** Called when the connection manager goes. */
+  onRelease(act: () => void): void;
 }
 
 /**

@@ -14,12 +14,14 @@ import { makeCorsFilter } from './http/cors.ts';
 import { makeCsrfFilter } from './http/csrf.ts';
 import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
+import { makeExtAuthzFilter } from './http/ext-authz/ext-authz.ts';
 import { makeFaultFilter } from './http/fault.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
+import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
 import { makeRbacFilter } from './http/rbac.ts';
 import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
@@ -51,6 +53,8 @@ const ROWS = {
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
+  ext_authz: makeExtAuthzFilter,
+  ratelimit: makeRateLimitFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   on_demand: makeOnDemandFilter,
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),

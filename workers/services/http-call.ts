@@ -33,8 +33,8 @@ export interface HttpCallRequest extends Omit<ServiceRequest, 'endStream'> {
 
 const NO_BODY = Buffer.alloc(0);
 
-export const UNKNOWN_CLUSTER: CallFailure = { status: 503, details: 'cluster_not_found', body: '' };
-export const RESPONSE_TOO_LARGE: CallFailure = {
+const UNKNOWN_CLUSTER: CallFailure = { status: 503, details: 'cluster_not_found', body: '' };
+const RESPONSE_TOO_LARGE: CallFailure = {
   status: 503,
   details: 'response_payload_too_large',
   body: '',

@@ -11,12 +11,14 @@ import { CSRF_DECLARATION } from './http/csrf.ts';
 import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
 import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
+import { EXT_AUTHZ_DECLARATION } from './http/ext-authz.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
+import { RATE_LIMIT_DECLARATION } from './http/rate-limit.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
 import { ROUTER_DECLARATION } from './http/router.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
@@ -45,6 +47,8 @@ const HTTP_FILTERS = [
   DYNAMIC_FORWARD_PROXY_DECLARATION,
   DISCOVERED_DECLARATION,
   HEADER_TO_METADATA_DECLARATION,
+  EXT_AUTHZ_DECLARATION,
+  RATE_LIMIT_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;

@@ -16,6 +16,7 @@ import { CORS_FILTER } from './http/cors.ts';
 import { CSRF_FILTER } from './http/csrf.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
+import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
 import { FAULT_FILTER } from './http/fault.ts';
 import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
@@ -23,6 +24,7 @@ import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
 import { ON_DEMAND_FILTER } from './http/on-demand.ts';
+import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
 import { RBAC_FILTER } from './http/rbac/rbac.ts';
 import { ROUTER_FILTER } from './http/router.ts';
 import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
@@ -59,6 +61,8 @@ const ROWS = {
   stateful_session: STATEFUL_SESSION_FILTER,
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
+  ext_authz: EXT_AUTHZ_FILTER,
+  ratelimit: RATE_LIMIT_FILTER,
 } satisfies Rows & { readonly grpc_stats: HttpFilterRow };
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);

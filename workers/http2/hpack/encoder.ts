@@ -108,6 +108,13 @@ export class HpackEncoder {
     this.#text(value);
   }
 
+  /** A field that no table has or gets; for blocks that stand alone. */
+  literal(name: string, value: string): void {
+    this.#integer(0, 0x0f, 0);
+    this.#text(name);
+    this.#text(value);
+  }
+
   /** The block, valid until the next one begins. */
   finish(): Buffer {
     return this.#out.subarray(0, this.#length);

@@ -145,8 +145,9 @@ class SentRequest implements ClientStream, ExchangeOwner {
     return false;
   }
 
-  finalizeResponse(): void {
-    // The sender sees the response as it came.
+  finalizeResponse(headers: HeaderMap, elapsedMs: number | undefined): void {
+    if (elapsedMs === undefined) return;
+    headers.set('x-envoy-upstream-service-time', String(Math.round(elapsedMs)));
   }
 
   on1xx(): void {

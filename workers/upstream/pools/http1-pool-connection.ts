@@ -94,6 +94,10 @@ export class Http1PoolConnection
     this.end('local', 'protocol_error');
   }
 
+  onUnsupportedMetadata(): void {
+    this.pool.cluster.stats.countUnsupportedMetadata();
+  }
+
   onCloseAnnounced(): void {
     this.count(CX_CLOSE_NOTIFY);
   }

@@ -1,18 +1,18 @@
 /** Makes the descriptors of a request, by which rate limits tell requests apart. */
-import { compileHeaderMatchers } from '../../../../shared/matchers/header-matcher.ts';
-import { metadataValue } from '../../../matching/metadata-value.ts';
-import { networkOf } from '../../../../shared/addresses/network-of.ts';
-import { toByteString } from '../../../../shared/regex/byte-string.ts';
+import { compileHeaderMatchers } from '../../../shared/matchers/header-matcher.ts';
+import { metadataValue } from '../../matching/metadata-value.ts';
+import { networkOf } from '../../../shared/addresses/network-of.ts';
+import { toByteString } from '../../../shared/regex/byte-string.ts';
 import type {
   RateLimitAction,
   RateLimitEntry,
   RateLimitPolicy,
-} from '../../../../shared/resources/routes/rate-limits.ts';
-import type { HeaderMap } from '../../../stream/header-map.ts';
-import { queryOf, queryValue } from '../../../stream/query.ts';
-import type { StreamInfo } from '../../../stream/stream-info.ts';
-import { compileQueryMatchers } from '../../../routing/query-matcher.ts';
-import { compileTextFormat } from '../../../substitution/compile-format.ts';
+} from '../../../shared/resources/routes/rate-limits.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import { queryOf, queryValue } from '../../stream/query.ts';
+import type { StreamInfo } from '../../stream/stream-info.ts';
+import { compileQueryMatchers } from '../../routing/query-matcher.ts';
+import { compileTextFormat } from '../../substitution/compile-format.ts';
 
 export type Descriptor = readonly RateLimitEntry[];
 
@@ -29,11 +29,16 @@ export function compileDescriptors(
   nodeCluster: string,
 ): readonly DescriptorMaker[] {
   return policies
-    .filter((policy) => policy.stage === stage && policy.isSkipped !== true)
-    .map(({ actions }) => {
-      const makers = actions.map((action) => compileAction(action, nodeCluster));
-      return (headers, info) => makeDescriptor(makers, headers, info);
-    });
+    .filter((policy) => policy.stage === stage && policy.disableKey === '')
+    .map((policy) => compileDescriptor(policy, nodeCluster));
+}
+
+export function compileDescriptor(
+  { actions }: RateLimitPolicy,
+  nodeCluster: string,
+): DescriptorMaker {
+  const makers = actions.map((action) => compileAction(action, nodeCluster));
+  return (headers, info) => makeDescriptor(makers, headers, info);
 }
 
 /** A descriptor as the key of its bucket. */
@@ -109,7 +114,7 @@ function compileMetadata(action: ActionOf<'metadata'>): EntryMaker {
 function compileWorded(action: ActionOf<'generic_key' | 'match'>): EntryMaker {
   const format = compileTextFormat(action.format, { omitEmptyValues: true });
   const entry = (info: StreamInfo): RateLimitEntry | undefined => {
-    const value = format(info);
+    const value = format(info) || action.defaultValue;
     return value === '' ? undefined : { key: action.key, value };
   };
   if (action.kind === 'generic_key') return (_, info) => entry(info);
