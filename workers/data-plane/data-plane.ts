@@ -120,7 +120,8 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime, pages });
+    const clients = makeClients(env, this.#loop, this.#clusters);
+    this.#accessLogs = new AccessLogs({ ...env, ...clients, runtime: this.#runtime, pages });
     this.#limits = new ConnectionLimits({
       ...pages,
       maxConnections: env.heritage.maxDownstreamConnections,
@@ -145,7 +146,7 @@ class WorkerDataPlane implements DataPlane {
       drain: this.#drain,
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
-      ...makeClients(env, this.#loop, this.#clusters),
+      ...clients,
       runtime: this.#runtime,
       taps: this.#taps,
       pages,

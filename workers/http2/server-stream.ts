@@ -216,12 +216,12 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   /** The client has not read the end of an answer in time. */
   onTimer(): void {
     this.#owner.stats.count('tx_flush_timeout');
-    this.#reset(ErrorCode.internalError);
-    this.#owner.onStreamOver();
+    this.resetStream();
   }
 
   onException(): void {
-    this.#owner.onException();
+    this.#decoder?.onException?.();
+    if (!this.stream.isClosed) this.resetStream();
   }
 
   /** A message that breaks the rules; nothing of it is passed on from here. */
