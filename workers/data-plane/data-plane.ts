@@ -177,6 +177,7 @@ class WorkerDataPlane implements DataPlane {
       return;
     }
     this.#settled = undefined;
+    this.#compiler.startTasks.begin();
   }
 
   async #changeRest(changes: readonly Change[]): Promise<void> {
@@ -187,6 +188,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
+    await this.#compiler.startTasks.settled();
     await this.#listeners.listen(name, sockets);
   }
 
@@ -207,9 +209,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   cutConnections(listeners: readonly string[]): void {
-    this.#loop.enter();
-    this.#listeners.cutConnections(listeners);
-    this.#loop.leave();
+    this.#loop.run(undefined, () => this.#listeners.cutConnections(listeners));
   }
 
   setHealthCheckFailed(failed: boolean): void {
