@@ -102,6 +102,8 @@ export class DataFrames {
         const details = id === 0 ? 'DATA: stream_id == 0' : 'DATA: stream in idle';
         return session.fail(ErrorCode.protocolError, details);
       }
+      case 'closed':
+        return session.fail(ErrorCode.streamClosed, 'DATA: stream is closed');
       default:
         this.consume(undefined, length);
         return true;
