@@ -47,7 +47,7 @@ async function isGoodElsewhere(token: string): Promise<boolean> {
   }
 }
 
-const character = fc.constantFrom(...'.=-_ \t+/Aa0"{}\u00ff');
+const character = fc.constantFrom(...'.=-_ \t+/Aa0"{}\u00ff'.split(''));
 const change = fc.record({
   token: fc.constantFrom(...tokens),
   at: fc.double({ min: 0, max: 1, noNaN: true }),
