@@ -44,6 +44,8 @@ export interface ResolvedBootstrap {
   readonly workerKillTimeoutMs: number;
   /** Who is told how much the clusters have to do. */
   readonly loadStats?: GrpcTarget;
+  /** Who says which hosts are checked for it. */
+  readonly healthDiscovery?: GrpcTarget;
   /** The folder whose file `drain` makes the server begin as one that drains. */
   readonly flagsPath?: string;
   /** Where resources come from beside the file. */
