@@ -9,10 +9,12 @@ import type { FrameWriter } from './frame-writer.ts';
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, windowUpdateFrame } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
 /** Implemented by the session. */
 export interface DataReceiver {
+  readonly user: Pick<SessionUser, 'beforeDelivery' | 'onException'>;
   readonly table: StreamTable;
   readonly counts: InboundCounts;
   readonly writer: FrameWriter;
@@ -60,7 +62,8 @@ export class DataFrames {
 
   onPiece(input: Buffer, start: number, end: number, isLast: boolean): boolean {
     if (!this.#isTaken) return true;
-    const stream = this.#session.table.open.get(this.#stream);
+    const session = this.#session;
+    const stream = session.table.open.get(this.#stream);
     const bytes = end - start;
     if (stream === undefined) {
       // It ended within the frame.
@@ -72,9 +75,14 @@ export class DataFrames {
     if (stream.pauses > 0) stream.unacknowledged += bytes;
     else this.consume(endStream ? undefined : stream, bytes);
     if (endStream) stream.isRemoteEnded = true;
-    if (bytes > 0 || endStream) stream.user.onData(input.subarray(start, end), endStream);
-    if (endStream) this.#session.onRemoteEnd(stream);
-    return !this.#session.isOver;
+    session.user.beforeDelivery?.();
+    try {
+      if (bytes > 0 || endStream) stream.user.onData(input.subarray(start, end), endStream);
+    } catch (error) {
+      session.user.onException(error, stream);
+    }
+    if (endStream) session.onRemoteEnd(stream);
+    return !session.isOver;
   }
 
   /** Gives room back to the peer, of the connection and, where it goes on, of the stream. */
@@ -94,6 +102,8 @@ export class DataFrames {
         const details = id === 0 ? 'DATA: stream_id == 0' : 'DATA: stream in idle';
         return session.fail(ErrorCode.protocolError, details);
       }
+      case 'closed':
+        return session.fail(ErrorCode.streamClosed, 'DATA: stream is closed');
       default:
         this.consume(undefined, length);
         return true;

@@ -93,11 +93,12 @@ export class HeaderFrames {
     switch (table.stateOf(id)) {
       case 'open':
       case 'reset_here':
-      case 'closed':
       case 'forgotten':
       // As Envoy: a number below one that was used is not used any more, and its block is ignored.
       case 'skipped':
         return true;
+      case 'closed':
+        return session.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
       case 'idle':
         if (!table.isPeers(id)) return session.refuseFrame();
         table.lastPeerStream = id;

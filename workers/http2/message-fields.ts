@@ -217,8 +217,8 @@ const REQUEST_PSEUDO: ReadonlyMap<string, RegExp> = new Map([
 const COLON = 0x3a;
 const SLASH = 0x2f;
 
-/** What Envoy says of a client's reset. */
-export function resetDetails(code: number): string {
-  if (code === ErrorCode.noError) return '';
+/** What Envoy says of a client's reset; `isWhole`: its request had come to its end. */
+export function resetDetails(code: number, isWhole: boolean): string {
+  if (code === ErrorCode.noError && isWhole) return '';
   return code === ErrorCode.refusedStream ? 'http2.remote_refuse' : 'http2.remote_reset';
 }

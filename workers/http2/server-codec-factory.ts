@@ -44,7 +44,7 @@ export function http2ServerCodecs(
     },
     endsStreamOnInvalidMessage: http2.endsStreamOnInvalidMessage,
     stats,
-    clock: loop.clock,
+    loop,
     runtime: context.runtime,
     flushTimeout:
       config.streamIdleTimeoutMs > 0 ? loop.timers.list(config.streamIdleTimeoutMs) : undefined,

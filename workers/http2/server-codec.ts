@@ -3,9 +3,9 @@
  * drain in two steps, its pings and its limits. A stream's exchange is its own (server-stream.ts),
  * frames and windows are the session's; knows nothing of routes and filters.
  */
-import type { LoopClock } from '../loop/loop-clock.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { TimerList } from '../loop/timers.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Wire } from '../net/transport.ts';
 import type { ServerCodec, ServerCodecOwner } from '../stream/codec.ts';
 import type { Protocol } from '../stream/stream-info.ts';
@@ -29,7 +29,7 @@ export interface Http2ServerParts {
   readonly message: MessageLimits;
   readonly endsStreamOnInvalidMessage: boolean;
   readonly stats: Http2Stats;
-  readonly clock: LoopClock;
+  readonly loop: Pick<WorkerLoop, 'clock' | 'current' | 'failed'>;
   readonly runtime: Runtime;
   readonly flushTimeout: TimerList | undefined;
   readonly keepAlive: KeepAliveTimes | undefined;
@@ -131,11 +131,12 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   }
 
   onBlockBegin(_id: number, stream: Http2Stream | undefined): FieldSink {
+    this.beforeDelivery();
     return this.fields.begin(stream === undefined ? 'request' : 'trailers');
   }
 
   openStream(id: number, wireBytes: number): Http2Stream {
-    const stream = new Http2ServerStream(this, id, wireBytes, this.#parts.clock.ms);
+    const stream = new Http2ServerStream(this, id, wireBytes, this.#parts.loop.clock.ms);
     this.stats.streamOpened();
     stream.begin(this.#owner.newStream(stream));
     return stream.stream;
@@ -151,6 +152,15 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
 
   onPingAck(payload: string): void {
     this.#keepAlive?.onAck(payload);
+  }
+
+  beforeDelivery(): void {
+    // What was worked for before has nothing to do with what comes now.
+    this.#parts.loop.current = undefined;
+  }
+
+  onException(error: unknown, { user }: Http2Stream): void {
+    this.#parts.loop.failed(error, user instanceof Http2ServerStream ? user : undefined);
   }
 
   onEmptyMetadata(): void {
@@ -198,7 +208,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
 
   noteStreamEnd({ openedMs }: { readonly openedMs: number }, isPremature: boolean): void {
     this.stats.streamClosed();
-    this.#resets.note(isPremature ? this.#parts.clock.ms - openedMs : undefined);
+    this.#resets.note(isPremature ? this.#parts.loop.clock.ms - openedMs : undefined);
   }
 
   onStreamOver(): void {
@@ -212,10 +222,6 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     if (this.openStreams > 0) return;
     if (this.#isEnding) this.#finish('delayed');
     else this.#owner.onStreamEnd();
-  }
-
-  onException(): void {
-    this.#finish('at_once');
   }
 
   #finish(how: 'now' | 'delayed' | 'at_once'): void {
@@ -258,7 +264,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
         this.#endStreams('connection_termination', details);
         this.#finish('at_once');
       },
-      onException: () => this.onException(),
+      onException: () => this.#finish('at_once'),
     });
   }
 }

@@ -113,7 +113,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     const decoder = this.#decoder;
     this.#end(isRemote && !this.isAnswered);
     if (!isRemote) decoder?.onReset('protocol_error', VIOLATION);
-    else decoder?.onReset('remote_reset', resetDetails(code));
+    else decoder?.onReset('remote_reset', resetDetails(code, this.stream.isRemoteEnded));
     this.#owner.onStreamOver();
   }
 
@@ -216,12 +216,12 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   /** The client has not read the end of an answer in time. */
   onTimer(): void {
     this.#owner.stats.count('tx_flush_timeout');
-    this.#reset(ErrorCode.internalError);
-    this.#owner.onStreamOver();
+    this.resetStream();
   }
 
   onException(): void {
-    this.#owner.onException();
+    this.#decoder?.onException?.();
+    if (!this.stream.isClosed) this.resetStream();
   }
 
   /** A message that breaks the rules; nothing of it is passed on from here. */

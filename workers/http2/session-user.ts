@@ -36,6 +36,10 @@ export interface SessionUser {
   onSettings(settings: PeerSettings): void;
   onGoaway(lastStream: number, code: number): void;
   onPingAck(payload: string): void;
+  /** Data is about to be given to its stream; before a block `onBlockBegin` is called. */
+  beforeDelivery?(): void;
+  /** Code that worked for one stream threw: that stream ends, and no other. */
+  onException(error: unknown, stream: Http2Stream): void;
   onEmptyMetadata(): void;
   /**
    * The connection has failed; nothing follows but the transport's end. `culprit`: the stream of the

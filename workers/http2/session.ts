@@ -56,7 +56,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   hasBegun = false;
   sawSettings = false;
   areSettingsAcknowledged = false;
-  #isOver = false;
+  isOver = false;
 
   constructor(wire: Wire, user: SessionUser, options: SessionOptions) {
     this.user = user;
@@ -80,10 +80,6 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     });
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** Says what this side wants, before anything else. */
   start(): void {
     const { isServer, settings, connectionWindow } = this.options;
@@ -105,7 +101,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   /** Opens a stream of this side; undefined when there are no numbers left. */
   openStream(user: StreamUser): Http2Stream | undefined {
-    const id = this.#isOver ? undefined : this.table.nextOwn();
+    const id = this.isOver ? undefined : this.table.nextOwn();
     return id === undefined ? undefined : this.#makeStream(id, user);
   }
 
@@ -120,7 +116,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   /** Counted: data of the stream is not acknowledged while it is paused. */
   pause(stream: Http2Stream, paused: boolean): void {
     stream.pauses += paused ? 1 : -1;
-    if (stream.pauses > 0 || stream.unacknowledged === 0 || this.#isOver) return;
+    if (stream.pauses > 0 || stream.unacknowledged === 0 || this.isOver) return;
     const bytes = stream.unacknowledged;
     stream.unacknowledged = 0;
     this.#data.consume(stream.isRemoteEnded ? undefined : stream, bytes);
@@ -141,7 +137,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   /** Reads no more. */
   stop(): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.#reader.stop();
   }
 
@@ -156,7 +152,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   /** Ends the connection for a fault of the peer, which is told. */
   fail(code: number, details: string): false {
-    if (this.#isOver) return false;
+    if (this.isOver) return false;
     this.stop();
     this.writer.goaway(this.table.lastPeerStream, code, details);
     this.user.onSessionError(details);
@@ -165,14 +161,14 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   /** Ends the connection without a word, as Envoy does for frames that have no sense. */
   refuseFrame(culprit?: Http2Stream, details = USER_REFUSED): false {
-    if (this.#isOver) return false;
+    if (this.isOver) return false;
     this.stop();
     this.user.onSessionError(details, culprit);
     return false;
   }
 
   flood(flood: Flood): false {
-    if (this.#isOver) return false;
+    if (this.isOver) return false;
     this.stop();
     this.user.onFlood(flood);
     return false;
@@ -240,7 +236,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       return true;
     }
     const stream = this.user.openStream(id, wireBytes);
-    if (stream === undefined || this.#isOver) return !this.#isOver;
+    if (stream === undefined || this.isOver) return !this.isOver;
     return this.deliverHeaders(stream, endStream);
   }
 
@@ -253,9 +249,13 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   deliverHeaders(stream: Http2Stream, endStream: boolean): boolean {
     if (endStream) stream.isRemoteEnded = true;
-    stream.user.onHeaders(endStream);
+    try {
+      stream.user.onHeaders(endStream);
+    } catch (error) {
+      this.user.onException(error, stream);
+    }
     if (endStream) this.onRemoteEnd(stream);
-    return !this.#isOver;
+    return !this.isOver;
   }
 
   /** A fault of one stream: its user hears of it, others go on. */

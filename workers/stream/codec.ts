@@ -40,6 +40,8 @@ export interface RequestDecoder {
   decodeData(data: Buffer, endStream: boolean): void;
   decodeTrailers(trailers: HeaderMap): void;
   decodeMetadata?(metadata: Metadata): void;
+  /** Code that worked for the request threw. */
+  onException?(): void;
   /** The client waits for `100 Continue`. Called before decodeHeaders. */
   onExpectContinue(): void;
   /** The request is refused by the codec, before or after its headers; nothing of it follows. */

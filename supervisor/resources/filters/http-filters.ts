@@ -22,6 +22,11 @@ import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
+import { API_KEY_AUTH_FILTER } from './http/auth/api-key-auth.ts';
+import { CREDENTIAL_INJECTOR_FILTER } from './http/auth/credential-injector.ts';
+import { JSON_TO_METADATA_FILTER } from './http/json-to-metadata.ts';
+import { IP_TAGGING_FILTER } from './http/ip-tagging.ts';
+import { JWT_AUTHN_FILTER } from './http/jwt-authn/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
 import { ON_DEMAND_FILTER } from './http/on-demand.ts';
 import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
@@ -63,6 +68,11 @@ const ROWS = {
   header_to_metadata: HEADER_TO_METADATA_FILTER,
   ext_authz: EXT_AUTHZ_FILTER,
   ratelimit: RATE_LIMIT_FILTER,
+  jwt_authn: JWT_AUTHN_FILTER,
+  ip_tagging: IP_TAGGING_FILTER,
+  json_to_metadata: JSON_TO_METADATA_FILTER,
+  credential_injector: CREDENTIAL_INJECTOR_FILTER,
+  api_key_auth: API_KEY_AUTH_FILTER,
 } satisfies Rows & { readonly grpc_stats: HttpFilterRow };
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);

@@ -3,6 +3,7 @@
  * wants of the connection. How many streams it carries at the same time is its owner's decision.
  */
 import type { Http2Options } from '../../../shared/resources/http2-options.ts';
+import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { Wire } from '../../net/transport.ts';
 import type { ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
@@ -39,6 +40,8 @@ export interface Http2ClientOwner {
   onPingAck(payload: string): void;
   /** The host broke the protocol: the connection has to end, and its exchanges with it. */
   onProtocolError(details: string): void;
+  /** Code that worked for one exchange threw: that one ends. */
+  onStreamException(error: unknown, stream: Endable | undefined): void;
   /** A stream was reset: by its host, or by this side for the host's fault or the client's wish. */
   onStreamReset(by: 'host' | 'us'): void;
 }
@@ -135,6 +138,10 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onPingAck(payload: string): void {
     this.#owner.onPingAck(payload);
+  }
+
+  onException(error: unknown, { user }: Http2Stream): void {
+    this.#owner.onStreamException(error, user instanceof ClientStream ? user : undefined);
   }
 
   onEmptyMetadata(): void {

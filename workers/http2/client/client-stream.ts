@@ -153,6 +153,10 @@ export class ClientStream implements RequestEncoder, StreamUser {
     this.#fail(isRefused ? 'remote_refused_stream' : 'remote_reset');
   }
 
+  onException(): void {
+    this.refuse(ErrorCode.internalError, 'local_reset');
+  }
+
   onWriteBlocked(blocked: boolean): void {
     this.#decoder.onWriteBlocked(blocked);
   }

@@ -19,6 +19,7 @@ import { sendMetadata, withWaiting } from './waiting-metadata.ts';
 
 /** A host that says so is not asked again before it passes its checks. */
 const IMMEDIATE_FAIL = 'x-envoy-immediate-health-check-fail';
+const INFORMATIONAL: ReadonlySet<number> = new Set([100, 102, 103, 104]);
 const TIMERS = ['whole', 'idle', 'duration'] as const satisfies readonly PerTryTimeout[];
 const TIMER_WHOLE = 0;
 const TIMER_IDLE = 1;
@@ -48,6 +49,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   private sawEnd: boolean;
   /** There once something of the request had to wait. */
   private pending: PendingBody | undefined = undefined;
+  private sawInformational = false;
   private waitingMetadata: Metadata[] | undefined = undefined;
   private isWritePaused = false;
   private isOver = false;
@@ -189,6 +191,9 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   decode1xx(headers: HeaderMap): void {
     this.options.loop.current = this.owner;
+    // As in Envoy: the first one, where it is of a kind that is passed on.
+    if (this.sawInformational || !INFORMATIONAL.has(headers.status)) return;
+    this.sawInformational = true;
     this.owner.onUpstream1xx(headers);
   }
 

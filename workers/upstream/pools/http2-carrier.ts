@@ -2,6 +2,7 @@
  * What makes a pooled connection one of HTTP/2: its codec, which carries as many requests at the
  * same time as the host and the cluster allow, and the pings that ask whether the host is there.
  */
+import type { Endable } from '../../../shared/process/exceptions.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import {
   DEFAULT_HTTP2_OPTIONS,
@@ -149,6 +150,10 @@ export class Http2Carrier implements Http2ClientOwner {
     if (this.#connection.isClosed) return;
     this.#connection.count(index.upstream_cx_protocol_error);
     this.#connection.end('local', 'protocol_error');
+  }
+
+  onStreamException(error: unknown, stream: Endable | undefined): void {
+    this.#cluster.loop.failed(error, stream);
   }
 
   onStreamReset(by: 'host' | 'us'): void {
