@@ -3,6 +3,9 @@
  * stats there are follows from this list.
  */
 import type { StatTemplate } from '../../stats/template.ts';
+import { ADAPTIVE_CONCURRENCY_DECLARATION } from './http/adaptive-concurrency.ts';
+import { ADMISSION_CONTROL_DECLARATION } from './http/admission-control.ts';
+import { BANDWIDTH_LIMIT_DECLARATION } from './http/bandwidth-limit.ts';
 import { BASIC_AUTH_DECLARATION } from './http/basic-auth.ts';
 import { BUFFER_DECLARATION } from './http/buffer.ts';
 import { COMPRESSOR_DECLARATION } from './http/compressor.ts';
@@ -49,6 +52,9 @@ const HTTP_FILTERS = [
   HEADER_TO_METADATA_DECLARATION,
   EXT_AUTHZ_DECLARATION,
   RATE_LIMIT_DECLARATION,
+  ADAPTIVE_CONCURRENCY_DECLARATION,
+  ADMISSION_CONTROL_DECLARATION,
+  BANDWIDTH_LIMIT_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;
