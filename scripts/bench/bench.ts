@@ -13,6 +13,7 @@ import { median } from './support/median.ts';
 import { certificateFiles } from './support/certificates.ts';
 import { allContenders, type Contender } from './support/contenders.ts';
 import { drawPicture, type PictureRow } from './support/picture.ts';
+import { http2Questions } from './support/http2-questions.ts';
 import { questions, type Question, type Sample } from './support/questions.ts';
 import { isInstalled, type Running } from './support/processes.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -51,7 +52,9 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 const upstreamPort = 18_080;
 const upstream = await startUpstream(folder, upstreamPort);
 try {
-  for (const question of questions.filter(({ name }) => chosen(values.only, name))) {
+  for (const question of [...questions, ...http2Questions].filter(({ name }) =>
+    chosen(values.only, name),
+  )) {
     report(question, await askInTurns(question));
   }
   if (values.picture !== undefined) writeFileSync(values.picture, picture());

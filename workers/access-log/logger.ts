@@ -2,6 +2,8 @@
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { GrpcServices } from '../services/grpc-services.ts';
+import type { ServiceClient } from '../services/service-client.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 
 /** What loggers may use of their worker. */
@@ -11,6 +13,9 @@ export type LoggerEnv = Pick<
 > & {
   readonly stats: StatWriter;
   readonly pages: SharedPages;
+  /** Requests and gRPC calls to services. */
+  readonly services: ServiceClient;
+  readonly grpcServices: GrpcServices;
 };
 
 /** One configured logger. */

@@ -4,6 +4,7 @@ import type { RouteConfigurationResource } from '../../shared/resources/routes/r
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
+import type { StartTasks } from '../filters/start-tasks.ts';
 import type { RouteTable } from '../stream/route.ts';
 import type { UpstreamClient } from '../router/client/upstream-client.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
@@ -28,6 +29,7 @@ export interface CompilerContext {
   readonly routeDemand: RouteDemand;
   readonly secrets: SecretStore;
   readonly extensions: ExtensionStore;
+  readonly startTasks: StartTasks;
   readonly overload: OverloadGate;
   readonly drain: DrainState;
   readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;

@@ -1,6 +1,10 @@
-/** Makes the clients by which a worker sends requests and gRPC calls of its own. */
+/**
+ * Makes the clients by which a worker sends requests and gRPC calls of its own, and the tasks that
+ * filters begin with.
+ */
 import { localAddress } from '../../shared/addresses/local-address.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import { StartTasks } from '../filters/start-tasks.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { UpstreamClient } from '../router/client/upstream-client.ts';
 import { makeServiceClient } from './make-service-client.ts';
@@ -16,7 +20,7 @@ export function makeClients(
   { stats, heritage }: DataPlaneEnv,
   loop: WorkerLoop,
   clusters: ClusterManager,
-): Pick<CompilerContext, 'upstreamClient' | 'services' | 'grpcServices'> {
+): Pick<CompilerContext, 'upstreamClient' | 'services' | 'grpcServices' | 'startTasks'> {
   const upstreamClient = new UpstreamClient({
     loop,
     clusters,
@@ -24,5 +28,6 @@ export function makeClients(
     localAddress: localAddress(heritage.localAddressIpVersion),
   });
   const services = makeServiceClient(upstreamClient, clusters);
-  return { upstreamClient, services, grpcServices: makeGrpcServices({ services, loop, stats }) };
+  const grpcServices = makeGrpcServices({ services, loop, stats });
+  return { upstreamClient, services, grpcServices, startTasks: new StartTasks(loop) };
 }

@@ -74,6 +74,8 @@ export function compileManager(
     grpc: context.grpcServices,
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
+    startTasks: context.startTasks,
+    secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (act) => void filterReleases.push(act),
   };
@@ -96,9 +98,8 @@ export function compileManager(
   });
   const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
   const release = (): void => {
-    for (const letGo of views) letGo();
+    for (const letGo of [...views, ...filterReleases]) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
-    for (const act of filterReleases) act();
   };
   return { server: serveHttp(manager), release };
 }
@@ -174,7 +175,6 @@ function terminalFilter(
       runtime: context.runtime,
       client: context.upstreamClient,
     },
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
 }

@@ -11,8 +11,10 @@ import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type { Taps } from '../tap/taps.ts';
+import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { StartTasks } from './start-tasks.ts';
 import type { TokenBucket } from './common/token-bucket.ts';
 
 export interface FilterContext {
@@ -56,6 +58,10 @@ export interface FilterContext {
   readonly grpc: GrpcServices;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** Secrets that configuration names, as they are now. */
+  readonly secrets: SecretStore;
+  /** What is done as soon as the filter and the clusters are in force. */
+  readonly startTasks: StartTasks;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
   /** Called when the connection manager goes. */

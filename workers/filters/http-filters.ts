@@ -22,6 +22,11 @@ import { makeFaultFilter } from './http/fault.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
+import { makeApiKeyAuthFilter } from './http/auth/api-key-auth.ts';
+import { makeCredentialInjectorFilter } from './http/auth/credential-injector.ts';
+import { makeJsonToMetadataFilter } from './http/json-to-metadata.ts';
+import { makeIpTaggingFilter } from './http/ip-tagging.ts';
+import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
 import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
@@ -62,6 +67,11 @@ const ROWS = {
   admission_control: makeAdmissionControlFilter,
   adaptive_concurrency: makeAdaptiveConcurrencyFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
+  jwt_authn: makeJwtAuthnFilter,
+  ip_tagging: makeIpTaggingFilter,
+  json_to_metadata: makeJsonToMetadataFilter,
+  credential_injector: makeCredentialInjectorFilter,
+  api_key_auth: makeApiKeyAuthFilter,
   on_demand: makeOnDemandFilter,
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
 } satisfies Rows;

@@ -16,6 +16,7 @@ import {
   FrameType,
   goawayFrame,
   headersFrames,
+  pingFrame,
   resetFrame,
 } from './frames.ts';
 import { HpackEncoder } from './hpack/encoder.ts';
@@ -81,6 +82,10 @@ export class FrameWriter {
   /** A frame that answers nothing. */
   plain(frame: string): void {
     this.#write(frame);
+  }
+
+  ping(payload: string): void {
+    this.#write(pingFrame(payload, false));
   }
 
   goaway(lastStream: number, code: number, debug: string): void {

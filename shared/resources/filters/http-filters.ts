@@ -19,6 +19,11 @@ import { FAULT_DECLARATION } from './http/fault.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
+import { API_KEY_AUTH_DECLARATION } from './http/auth/api-key-auth.ts';
+import { CREDENTIAL_INJECTOR_DECLARATION } from './http/auth/credential-injector.ts';
+import { JSON_TO_METADATA_DECLARATION } from './http/json-to-metadata.ts';
+import { IP_TAGGING_DECLARATION } from './http/ip-tagging.ts';
+import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
 import { RATE_LIMIT_DECLARATION } from './http/rate-limit.ts';
@@ -55,6 +60,11 @@ const HTTP_FILTERS = [
   ADAPTIVE_CONCURRENCY_DECLARATION,
   ADMISSION_CONTROL_DECLARATION,
   BANDWIDTH_LIMIT_DECLARATION,
+  JWT_AUTHN_DECLARATION,
+  IP_TAGGING_DECLARATION,
+  JSON_TO_METADATA_DECLARATION,
+  CREDENTIAL_INJECTOR_DECLARATION,
+  API_KEY_AUTH_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;

@@ -207,6 +207,7 @@ export function readAny(
     return undefined;
   }
   if (!isWellKnown(type.fullName)) {
+    if (place !== undefined) reader.anys.add(place);
     const message = reader.fields(type, node, place, '@type');
     const any = { '@type': url, ...message };
     if (reader.incomplete.has(message)) {

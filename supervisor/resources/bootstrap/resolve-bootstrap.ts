@@ -8,6 +8,8 @@ import type { Problem, ProblemSink } from '../../config/problem.ts';
 import { DEFAULT_FLUSH_INTERVAL_MS, resolveStatsConfig } from './resolve-stats-config.ts';
 import { canCarryDiscovery } from '../config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveGrpcService } from '../grpc-service.ts';
+import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import type { NodeIdentity, ResolvedBootstrap } from '../../resolved/resolved-bootstrap.ts';
 import { Scope, type ResolveContext } from '../scope.ts';
 import type { StaticResources } from '../../store/static-store.ts';
@@ -149,10 +151,21 @@ export async function resolveBootstrap(
     runtimeLayers: runtime.layers,
     ...optional('overload', overload),
     workerKillTimeoutMs: resolveWorkerKillTimeout(message, scope),
+    ...optional('loadStats', resolveReportingService(message, scope)),
     ...optional('flagsPath', message.flags_path || undefined),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return isRefused ? { resources, problems } : { bootstrap, resources, problems };
+}
+
+/** Only the first of its services counts, as in Envoy; without one nothing is told. */
+function resolveReportingService(
+  { cluster_manager: manager }: Bootstrap,
+  scope: Scope,
+): GrpcTarget | undefined {
+  const service = manager?.load_stats_config?.grpc_services?.[0];
+  const place = scope.at('cluster_manager', 'load_stats_config', 'grpc_services', 0);
+  return service && resolveGrpcService(service, place);
 }
 
 function checkStatsIntervals(message: Bootstrap, scope: Scope): void {

@@ -25,6 +25,11 @@ import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
+import { API_KEY_AUTH_FILTER } from './http/auth/api-key-auth.ts';
+import { CREDENTIAL_INJECTOR_FILTER } from './http/auth/credential-injector.ts';
+import { JSON_TO_METADATA_FILTER } from './http/json-to-metadata.ts';
+import { IP_TAGGING_FILTER } from './http/ip-tagging.ts';
+import { JWT_AUTHN_FILTER } from './http/jwt-authn/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
 import { ON_DEMAND_FILTER } from './http/on-demand.ts';
 import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
@@ -69,6 +74,11 @@ const ROWS = {
   bandwidth_limit: BANDWIDTH_LIMIT_FILTER,
   admission_control: ADMISSION_CONTROL_FILTER,
   adaptive_concurrency: ADAPTIVE_CONCURRENCY_FILTER,
+  jwt_authn: JWT_AUTHN_FILTER,
+  ip_tagging: IP_TAGGING_FILTER,
+  json_to_metadata: JSON_TO_METADATA_FILTER,
+  credential_injector: CREDENTIAL_INJECTOR_FILTER,
+  api_key_auth: API_KEY_AUTH_FILTER,
 } satisfies Rows & { readonly grpc_stats: HttpFilterRow };
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);

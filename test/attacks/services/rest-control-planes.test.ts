@@ -18,7 +18,7 @@ import { waitUntil } from '../../support/wait.ts';
 type Answer = (socket: Socket) => Promise<void> | void;
 
 const OK = 'HTTP/1.1 200 OK\r\n';
-const DEEP = attackRuns(50_000, 5_000_000);
+const DEEP = attackRuns(50_000, 500_000);
 /** The supervisor itself and what one question may bring in its time. */
 const MEMORY_MAX_KB = attackRuns(400, 1024) * 1024;
 
@@ -140,6 +140,8 @@ function start(port: number, cluster: object = {}): Promise<Sluice> {
       request_timeout: '0.2s',
     },
     resource_api_version: 'V3',
+    // The start does not wait for one that never answers.
+    initial_fetch_timeout: '0.5s',
   };
   const rds = { config_source: source, route_config_name: 'rc' };
   return startSluice({

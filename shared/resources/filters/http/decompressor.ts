@@ -47,17 +47,17 @@ export const DECOMPRESSOR = defineTemplate('decompressor', {
 export const ZLIB_DECOMPRESSOR = defineTemplate('zlib_decompressor', {
   zlib_buf_error: counter('Bodies that ended too early'),
   zlib_data_error: counter('Bodies with wrong data, or that grew beyond the limit'),
-  zlib_errno: counter('Never counted'),
-  zlib_mem_error: counter('Never counted'),
-  zlib_stream_error: counter('Never counted'),
-  zlib_version_error: counter('Never counted'),
+  zlib_errno: counter('Never counted: the runtime does not tell'),
+  zlib_mem_error: counter('Never counted: the runtime does not tell'),
+  zlib_stream_error: counter('Never counted: the runtime does not tell'),
+  zlib_version_error: counter('Never counted: the runtime does not tell'),
 });
 
 /** Prefix: as above. */
 export const BROTLI_DECOMPRESSOR = defineTemplate('brotli_decompressor', {
   brotli_error: counter('Bodies with wrong data, or that grew beyond the limit'),
   brotli_output_overflow: counter('Bodies that grew beyond the limit'),
-  brotli_redundant_input: counter('Never counted'),
+  brotli_redundant_input: counter('Never counted: the runtime does not tell'),
 });
 
 /** Prefix: as above; all that is wrong with a body is one error of the library. */

@@ -108,11 +108,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "field 'fcds_config' is not supported yet",
   ],
   [
-    bootstrapWith('manager', { http2_protocol_options: { allow_metadata: true } }),
-    `${MANAGER}.http2_protocol_options.allow_metadata`,
-    "field 'allow_metadata' is not supported yet",
-  ],
-  [
     bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'CONNECT-UDP' }] }),
     `${MANAGER}.upgrade_configs[0]`,
     "upgrade 'CONNECT-UDP' is not supported yet",

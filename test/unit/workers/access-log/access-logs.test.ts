@@ -43,6 +43,8 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
     notify: () => undefined,
     stats: COUNTED,
     runtime: { snapshot: new Map(), random: () => 0 },
+    services: { send: () => undefined },
+    grpcServices: { service: () => assert.fail('no service is configured') },
   });
   return { logs, errors };
 }

@@ -6,9 +6,9 @@ import type { LogServiceConfig } from '../../../../shared/resources/access-logge
 import { ResponseFlag } from '../../../stream/response-flags.ts';
 import { filterStateOf, type AccessLogType, type StreamInfo } from '../../../stream/stream-info.ts';
 import type { Address, CertificateInfo } from '../../../net/connection-info.ts';
-import { encodeTrace, field, message, type TraceField } from '../../../tap/trace-message.ts';
-import { bytes, number, text } from './entry-fields.ts';
-import { structFields } from './struct-fields.ts';
+import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
+import { writeStruct } from '../../../protobuf/struct-message.ts';
+import { headerText } from './entry-text.ts';
 
 /** In the order of their numbers. */
 const LOG_TYPES: readonly AccessLogType[] = [
@@ -59,148 +59,158 @@ const STRING_TYPE = 'type.googleapis.com/google.protobuf.StringValue';
 const DOWNSTREAM_REMOTE_RESET = 28;
 const NANOS_PER_MS = 1_000_000;
 
-export function commonProperties(
+export function writeCommonProperties(
+  writer: ProtoWriter,
   info: StreamInfo,
   { filterState }: Pick<LogServiceConfig, 'filterState'>,
-): readonly TraceField[] {
+): void {
   const { connection } = info;
-  return [
-    address(2, 'downstream_remote_address', info.downstreamRemoteAddress),
-    address(3, 'downstream_local_address', connection.localAddress),
-    ...tlsProperties(info),
-    field(5, 'start_time', { kind: 'timestamp', ms: info.startWallMs }),
-    ...times(info),
-    ...upstreamProperties(info),
-    ...flags(info.responseFlags),
-    ...metadata(info),
-    text(19, 'route_name', info.routeName),
-    address(20, 'downstream_direct_remote_address', connection.directRemoteAddress),
-    ...filterStates(info, filterState),
-    field(24, 'upstream_request_attempt_count', { kind: 'uint32', value: info.attemptCount }),
-    text(25, 'connection_termination_details', connection.terminationDetails),
-    text(26, 'stream_id', info.requestId),
-    text(28, 'downstream_transport_failure_reason', connection.transportFailureReason),
-    bytes(29, 'downstream_wire_bytes_sent', info.downstreamWireBytesSent),
-    bytes(30, 'downstream_wire_bytes_received', info.downstreamWireBytesReceived),
-    bytes(31, 'upstream_wire_bytes_sent', info.upstreamWireBytesSent),
-    bytes(32, 'upstream_wire_bytes_received', info.upstreamWireBytesReceived),
-    number(33, 'access_log_type', Math.max(0, LOG_TYPES.indexOf(info.accessLogType))),
-  ];
+  writeAddress(writer, 2, info.downstreamRemoteAddress);
+  writeAddress(writer, 3, connection.localAddress);
+  writeTls(writer, info);
+  writeTimestamp(writer, 5, info.startWallMs);
+  writeTimes(writer, info);
+  writeUpstream(writer, info);
+  writeFlags(writer, info.responseFlags);
+  writeMetadata(writer, info);
+  writer.text(19, headerText(info.routeName));
+  writeAddress(writer, 20, connection.directRemoteAddress);
+  writeFilterStates(writer, info, filterState);
+  writer.integer(24, info.attemptCount);
+  writer.text(25, headerText(connection.terminationDetails));
+  writer.text(26, headerText(info.requestId));
+  writer.text(28, headerText(connection.transportFailureReason));
+  writer.integer(29, info.downstreamWireBytesSent);
+  writer.integer(30, info.downstreamWireBytesReceived);
+  writer.integer(31, info.upstreamWireBytesSent);
+  writer.integer(32, info.upstreamWireBytesReceived);
+  writer.integer(33, Math.max(0, LOG_TYPES.indexOf(info.accessLogType)));
+}
+
+function writeTimestamp(writer: ProtoWriter, field: number, ms: number): void {
+  writer.message(field, () => {
+    writer.integer(1, Math.floor(ms / 1000));
+    // Whole microseconds, as Envoy has them.
+    writer.integer(2, Math.floor((ms % 1000) * 1000) * 1000);
+  });
 }
 
 /** Those that have come, counted from the beginning. */
-function times(info: StreamInfo): readonly TraceField[] {
-  const moments: readonly (readonly [number: number, name: string, ms: number])[] = [
-    [6, 'time_to_last_rx_byte', info.lastDownstreamRxMs],
-    [7, 'time_to_first_upstream_tx_byte', info.firstUpstreamTxMs],
-    [8, 'time_to_last_upstream_tx_byte', info.lastUpstreamTxMs],
-    [9, 'time_to_first_upstream_rx_byte', info.firstUpstreamRxMs],
-    [10, 'time_to_last_upstream_rx_byte', info.lastUpstreamRxMs],
-    [11, 'time_to_first_downstream_tx_byte', info.firstDownstreamTxMs],
-    [12, 'time_to_last_downstream_tx_byte', info.lastDownstreamTxMs],
-    [23, 'duration', info.endMs],
+function writeTimes(writer: ProtoWriter, info: StreamInfo): void {
+  const moments: readonly (readonly [field: number, ms: number])[] = [
+    [6, info.lastDownstreamRxMs],
+    [7, info.firstUpstreamTxMs],
+    [8, info.lastUpstreamTxMs],
+    [9, info.firstUpstreamRxMs],
+    [10, info.lastUpstreamRxMs],
+    [11, info.firstDownstreamTxMs],
+    [12, info.lastDownstreamTxMs],
+    [23, info.endMs],
   ];
-  return moments.flatMap(([at, name, ms]) =>
-    ms < 0 ? [] : [message(at, name, duration(Math.max(0, ms - info.startMs)))],
-  );
+  for (const [field, ms] of moments) {
+    if (ms >= 0) writeDuration(writer, field, Math.max(0, ms - info.startMs));
+  }
 }
 
-function duration(ms: number): readonly TraceField[] {
-  const nanos = Math.floor((ms % 1000) * NANOS_PER_MS);
-  return [bytes(1, 'seconds', Math.floor(ms / 1000)), number(2, 'nanos', nanos)];
+function writeDuration(writer: ProtoWriter, field: number, ms: number): void {
+  writer.message(field, () => {
+    writer.integer(1, Math.floor(ms / 1000));
+    writer.integer(2, Math.floor((ms % 1000) * NANOS_PER_MS));
+  });
 }
 
-function upstreamProperties(info: StreamInfo): readonly TraceField[] {
+function writeUpstream(writer: ProtoWriter, info: StreamInfo): void {
   const { upstreamHost: host, upstreamLocalAddress: local } = info;
-  const remote = host && {
-    kind: host.port === 0 ? ('pipe' as const) : ('ip' as const),
-    ip: host.port === 0 ? host.address : host.ip,
-    port: host.port,
-  };
-  return [
-    ...(remote === undefined ? [] : [address(13, 'upstream_remote_address', remote)]),
-    ...(local === undefined ? [] : [address(14, 'upstream_local_address', local)]),
-    text(15, 'upstream_cluster', info.upstreamCluster),
-    text(18, 'upstream_transport_failure_reason', info.upstreamTransportFailureReason),
-  ];
+  if (host !== undefined) {
+    const { address: path, ip, port } = host;
+    if (port === 0) writeAddress(writer, 13, { kind: 'pipe', ip: path, port });
+    else writeAddress(writer, 13, { kind: 'ip', ip, port });
+  }
+  if (local !== undefined) writeAddress(writer, 14, local);
+  writer.text(15, headerText(info.upstreamCluster));
+  writer.text(18, headerText(info.upstreamTransportFailureReason));
 }
 
-function address(
-  at: number,
-  name: string,
+function writeAddress(
+  writer: ProtoWriter,
+  field: number,
   { kind, ip, port }: Pick<Address, 'kind' | 'ip' | 'port'>,
-): TraceField {
-  if (kind === 'pipe') return message(at, name, [message(2, 'pipe', [text(1, 'path', ip)])]);
-  const socket = [text(2, 'address', ip), number(3, 'port_value', port)];
-  return message(at, name, [message(1, 'socket_address', socket)]);
+): void {
+  writer.message(field, () => {
+    if (kind === 'pipe') return writer.message(2, () => writer.text(1, headerText(ip)));
+    writer.message(1, () => {
+      writer.text(2, headerText(ip));
+      writer.integer(3, port);
+    });
+  });
 }
 
-function tlsProperties({ connection }: StreamInfo): readonly TraceField[] {
+function writeTls(writer: ProtoWriter, { connection }: StreamInfo): void {
   const { tls, requestedServerName } = connection;
-  if (tls === undefined) return [];
+  if (tls === undefined) return;
   const suite = CIPHER_SUITES[tls.cipherSuite];
-  return [
-    message(4, 'tls_properties', [
-      number(1, 'tls_version', Math.max(0, TLS_VERSIONS.indexOf(tls.version))),
-      ...(suite === undefined ? [] : [message(2, 'tls_cipher_suite', [number(1, 'value', suite)])]),
-      text(3, 'tls_sni_hostname', requestedServerName),
-      certificate(4, 'local_certificate_properties', tls.local),
-      certificate(5, 'peer_certificate_properties', tls.peer),
-      text(6, 'tls_session_id', tls.sessionId),
-    ]),
-  ];
+  writer.message(4, () => {
+    writer.integer(1, Math.max(0, TLS_VERSIONS.indexOf(tls.version)));
+    if (suite !== undefined) writer.message(2, () => writer.integer(1, suite));
+    writer.text(3, headerText(requestedServerName));
+    writeCertificate(writer, 4, tls.local);
+    writeCertificate(writer, 5, tls.peer);
+    writer.text(6, headerText(tls.sessionId));
+  });
 }
 
-function certificate(at: number, name: string, facts: CertificateInfo | undefined): TraceField {
-  if (facts === undefined) return message(at, name, []);
-  const items = [
-    ...facts.uriSans.map((san) => [text(1, 'uri', san)]),
-    ...facts.dnsSans.map((san) => [text(2, 'dns', san)]),
-  ];
-  return message(at, name, [
-    field(1, 'subject_alt_name', { kind: 'messages', items }),
-    text(2, 'subject', facts.subject),
-    text(3, 'issuer', facts.issuer),
-  ]);
+function writeCertificate(
+  writer: ProtoWriter,
+  field: number,
+  facts: CertificateInfo | undefined,
+): void {
+  writer.message(field, () => {
+    if (facts === undefined) return;
+    for (const san of facts.uriSans) writer.message(1, () => writer.text(1, headerText(san)));
+    for (const san of facts.dnsSans) writer.message(1, () => writer.text(2, headerText(san)));
+    writer.text(2, headerText(facts.subject));
+    writer.text(3, headerText(facts.issuer));
+  });
 }
 
 /** Each flag's field has its bit's number, counted from 1. */
-function flags(bits: number): readonly TraceField[] {
-  if (bits === 0) return [];
+function writeFlags(writer: ProtoWriter, bits: number): void {
+  if (bits === 0) return;
   const { unauthorizedExternalService: denied, downstreamRemoteReset: reset } = ResponseFlag;
-  const fields: TraceField[] = [];
-  for (let bit = 1, at = 1; bit <= ResponseFlag.dnsResolutionFailed; bit *= 2, at += 1) {
-    if ((bits & bit) === 0) continue;
-    if (bit === denied) fields.push(message(at, 'unauthorized_details', [number(1, 'reason', 1)]));
-    else fields.push(flag(at));
-  }
-  if ((bits & reset) !== 0) fields.push(flag(DOWNSTREAM_REMOTE_RESET));
-  return [message(16, 'response_flags', fields)];
-}
-
-function flag(at: number): TraceField {
-  return field(at, 'flag', { kind: 'bool', value: true });
-}
-
-function metadata({ dynamicMetadata: known }: StreamInfo): readonly TraceField[] {
-  if (known === undefined || known.size === 0) return [];
-  const items = [...known].map(([filter, values]) => [
-    text(1, 'key', filter),
-    message(2, 'value', structFields(values)),
-  ]);
-  return [message(17, 'metadata', [field(1, 'filter_metadata', { kind: 'messages', items })])];
-}
-
-function filterStates(info: StreamInfo, names: readonly string[]): readonly TraceField[] {
-  const items = names.flatMap((name) => {
-    const state = filterStateOf(info, name);
-    if (state === undefined) return [];
-    const value = encodeTrace([text(1, 'value', state)]);
-    const any = [
-      text(1, 'type_url', STRING_TYPE),
-      field(2, 'value', { kind: 'bytes', bytes: value }),
-    ];
-    return [[text(1, 'key', name), message(2, 'value', any)]];
+  writer.message(16, () => {
+    for (let bit = 1, at = 1; bit <= ResponseFlag.dnsResolutionFailed; bit *= 2, at += 1) {
+      if ((bits & bit) === 0) continue;
+      if (bit === denied) writer.message(at, () => writer.integer(1, 1));
+      else writer.integer(at, 1);
+    }
+    if ((bits & reset) !== 0) writer.integer(DOWNSTREAM_REMOTE_RESET, 1);
   });
-  return [field(21, 'filter_state_objects', { kind: 'messages', items })];
+}
+
+function writeMetadata(writer: ProtoWriter, { dynamicMetadata: known }: StreamInfo): void {
+  if (known === undefined || known.size === 0) return;
+  writer.message(17, () => {
+    for (const [filter, values] of known) {
+      writer.message(1, () => {
+        writer.text(1, headerText(filter));
+        writeStruct(writer, 2, values);
+      });
+    }
+  });
+}
+
+function writeFilterStates(writer: ProtoWriter, info: StreamInfo, names: readonly string[]): void {
+  for (const name of names) {
+    const state = filterStateOf(info, name);
+    if (state === undefined) continue;
+    writer.message(21, () => {
+      writer.text(1, headerText(name));
+      writer.message(2, () => {
+        writer.text(1, STRING_TYPE);
+        const value = new ProtoWriter();
+        value.text(1, headerText(state));
+        writer.bytes(2, value.finish());
+      });
+    });
+  }
 }

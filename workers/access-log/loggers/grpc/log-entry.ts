@@ -3,11 +3,11 @@
  * the fields that Envoy fills, encoded.
  */
 import type { LogServiceConfig } from '../../../../shared/resources/access-loggers/grpc.ts';
+import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import type { StreamInfo } from '../../../stream/stream-info.ts';
-import { encodeTrace, field, message, type TraceField } from '../../../tap/trace-message.ts';
-import { bytes, number, text } from './entry-fields.ts';
-import { commonProperties } from './log-entry-common.ts';
+import { headerText } from './entry-text.ts';
+import { writeCommonProperties } from './log-entry-common.ts';
 
 const PROTOCOLS = { 'HTTP/1.0': 1, 'HTTP/1.1': 2, 'HTTP/2': 3, 'HTTP/3': 4 } as const;
 
@@ -24,71 +24,72 @@ const METHODS: readonly string[] = [
   'PATCH',
 ];
 
+/** By field, in the order of their numbers; some of them stand between numbers. */
+const REQUEST_TEXTS = [
+  [2, ':scheme'],
+  [3, ':authority'],
+  [5, ':path'],
+  [6, 'user-agent'],
+  [7, 'referer'],
+  [8, 'x-forwarded-for'],
+  [9, 'x-request-id'],
+  [10, 'x-envoy-original-path'],
+] as const;
+
 export function encodeEntry(info: StreamInfo, config: LogServiceConfig): Buffer {
-  const common = message(1, 'common_properties', commonProperties(info, config));
-  if (config.stream.entries === 'tcp') return encodeTrace([common, connectionProperties(info)]);
-  const protocol = info.protocol === undefined ? 0 : PROTOCOLS[info.protocol];
-  return encodeTrace([
-    common,
-    number(2, 'protocol_version', protocol),
-    message(3, 'request', requestProperties(info, config)),
-    message(4, 'response', responseProperties(info, config)),
-  ]);
+  const writer = new ProtoWriter();
+  writer.message(1, () => writeCommonProperties(writer, info, config));
+  if (config.stream.entries === 'tcp') {
+    writer.message(2, () => {
+      writer.integer(1, info.bytesReceived);
+      writer.integer(2, info.bytesSent);
+    });
+    return writer.finish();
+  }
+  writer.integer(2, info.protocol === undefined ? 0 : PROTOCOLS[info.protocol]);
+  writer.message(3, () => writeRequest(writer, info, config));
+  writer.message(4, () => writeResponse(writer, info, config));
+  return writer.finish();
 }
 
-function connectionProperties(info: StreamInfo): TraceField {
-  return message(2, 'connection_properties', [
-    bytes(1, 'received_bytes', info.bytesReceived),
-    bytes(2, 'sent_bytes', info.bytesSent),
-  ]);
-}
-
-function requestProperties(info: StreamInfo, config: LogServiceConfig): readonly TraceField[] {
+function writeRequest(writer: ProtoWriter, info: StreamInfo, config: LogServiceConfig): void {
   const headers = info.requestHeaders;
-  const get = (name: string): string => headers?.get(name) ?? '';
-  return [
-    number(1, 'request_method', Math.max(0, METHODS.indexOf(get(':method')))),
-    text(2, 'scheme', get(':scheme')),
-    text(3, 'authority', get(':authority')),
-    text(5, 'path', get(':path')),
-    text(6, 'user_agent', get('user-agent')),
-    text(7, 'referer', get('referer')),
-    text(8, 'forwarded_for', get('x-forwarded-for')),
-    text(9, 'request_id', get('x-request-id')),
-    text(10, 'original_path', get('x-envoy-original-path')),
-    bytes(11, 'request_headers_bytes', headers?.byteSize() ?? 0),
-    bytes(12, 'request_body_bytes', info.bytesReceived),
-    headerMap(13, 'request_headers', headers, config.requestHeaders),
-    bytes(14, 'upstream_header_bytes_sent', info.upstreamHeaderBytesSent),
-    bytes(15, 'downstream_header_bytes_received', info.downstreamHeaderBytesReceived),
-  ];
+  writer.integer(1, Math.max(0, METHODS.indexOf(headers?.get(':method') ?? '')));
+  for (const [field, name] of REQUEST_TEXTS) {
+    writer.text(field, headerText(headers?.get(name) ?? ''));
+  }
+  writer.integer(11, headers?.byteSize() ?? 0);
+  writer.integer(12, info.bytesReceived);
+  writeHeaders(writer, 13, headers, config.requestHeaders);
+  writer.integer(14, info.upstreamHeaderBytesSent);
+  writer.integer(15, info.downstreamHeaderBytesReceived);
 }
 
-function responseProperties(info: StreamInfo, config: LogServiceConfig): readonly TraceField[] {
+function writeResponse(writer: ProtoWriter, info: StreamInfo, config: LogServiceConfig): void {
   const { responseHeaders: headers, responseTrailers: trailers, responseCode: code } = info;
-  const status = code === 0 ? [] : [message(1, 'response_code', [number(1, 'value', code)])];
-  return [
-    ...status,
-    bytes(2, 'response_headers_bytes', headers?.byteSize() ?? 0),
-    bytes(3, 'response_body_bytes', info.bytesSent),
-    headerMap(4, 'response_headers', headers, config.responseHeaders),
-    headerMap(5, 'response_trailers', trailers, config.responseTrailers),
-    text(6, 'response_code_details', info.responseCodeDetails),
-    bytes(7, 'upstream_header_bytes_received', info.upstreamHeaderBytesReceived),
-    bytes(8, 'downstream_header_bytes_sent', info.downstreamHeaderBytesSent),
-  ];
+  if (code !== 0) writer.message(1, () => writer.integer(1, code));
+  writer.integer(2, headers?.byteSize() ?? 0);
+  writer.integer(3, info.bytesSent);
+  writeHeaders(writer, 4, headers, config.responseHeaders);
+  writeHeaders(writer, 5, trailers, config.responseTrailers);
+  writer.text(6, headerText(info.responseCodeDetails));
+  writer.integer(7, info.upstreamHeaderBytesReceived);
+  writer.integer(8, info.downstreamHeaderBytesSent);
 }
 
 /** Of headers that are there; several values of one name are joined by commas. */
-function headerMap(
-  at: number,
-  name: string,
+function writeHeaders(
+  writer: ProtoWriter,
+  field: number,
   headers: HeaderMap | undefined,
   wanted: readonly string[],
-): TraceField {
-  const items = wanted.flatMap((header) => {
-    const value = headers?.getAll(header);
-    return value === undefined ? [] : [[text(1, 'key', header), text(2, 'value', value)]];
-  });
-  return field(at, name, { kind: 'messages', items });
+): void {
+  for (const name of wanted) {
+    const value = headers?.getAll(name);
+    if (value === undefined) continue;
+    writer.message(field, () => {
+      writer.text(1, headerText(name));
+      writer.text(2, headerText(value));
+    });
+  }
 }
