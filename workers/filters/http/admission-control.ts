@@ -7,7 +7,7 @@ import {
   type AdmissionControlFilterSettings,
   type AdmissionControlOptions,
   type RuntimeNumber,
-} from '../../../shared/resources/filters/http/admission-control.ts';
+} from '../../../shared/resources/filters/http/limits/admission-control.ts';
 import { readBoolean, readDouble } from '../../../shared/runtime/read-runtime.ts';
 import type {
   FilterCallbacks,

@@ -7,7 +7,7 @@ import type { Percent } from '../../../../shared/api/generated/envoy/type/v3/per
 import type {
   AdaptiveConcurrencyFilterSettings,
   AdaptiveConcurrencyOptions,
-} from '../../../../shared/resources/filters/http/adaptive-concurrency.ts';
+} from '../../../../shared/resources/filters/http/limits/adaptive-concurrency.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import { statusNumber } from '../../http-status.ts';
 import type { Scope } from '../../scope.ts';

@@ -9,7 +9,7 @@ import type {
   AdmissionControlFilterSettings,
   AdmissionControlOptions,
   RuntimeNumber,
-} from '../../../../shared/resources/filters/http/admission-control.ts';
+} from '../../../../shared/resources/filters/http/limits/admission-control.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';
 import { durationMsOr, float } from '../../values.ts';

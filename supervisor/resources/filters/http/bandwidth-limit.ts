@@ -3,7 +3,7 @@ import type { BandwidthLimit } from '../../../../shared/api/generated/envoy/exte
 import type {
   BandwidthLimitFilterSettings,
   BandwidthLimitOptions,
-} from '../../../../shared/resources/filters/http/bandwidth-limit.ts';
+} from '../../../../shared/resources/filters/http/limits/bandwidth-limit.ts';
 import { formatPlace } from '../../../config/problem.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';

@@ -5,7 +5,7 @@
 import type {
   AdaptiveConcurrencyFilterSettings,
   AdaptiveConcurrencyOptions,
-} from '../../../../shared/resources/filters/http/adaptive-concurrency.ts';
+} from '../../../../shared/resources/filters/http/limits/adaptive-concurrency.ts';
 import { readBoolean } from '../../../../shared/runtime/read-runtime.ts';
 import type {
   DataStatus,

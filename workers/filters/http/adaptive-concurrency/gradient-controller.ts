@@ -6,7 +6,7 @@
 import {
   type AdaptiveConcurrencyOptions,
   GRADIENT_CONTROLLER,
-} from '../../../../shared/resources/filters/http/adaptive-concurrency.ts';
+} from '../../../../shared/resources/filters/http/limits/adaptive-concurrency.ts';
 import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
 import type { FilterContext } from '../../filter-context.ts';
 

@@ -5,7 +5,7 @@ import {
   type BandwidthLimitFilterSettings,
   type BandwidthLimitOptions,
   HTTP_BANDWIDTH_LIMIT,
-} from '../../../../shared/resources/filters/http/bandwidth-limit.ts';
+} from '../../../../shared/resources/filters/http/limits/bandwidth-limit.ts';
 import { readBoolean } from '../../../../shared/runtime/read-runtime.ts';
 import type {
   DataStatus,

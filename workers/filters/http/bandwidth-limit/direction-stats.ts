@@ -1,5 +1,5 @@
 /** What one body adds to the stats of a bandwidth limit, and how long it took. */
-import { HTTP_BANDWIDTH_LIMIT } from '../../../../shared/resources/filters/http/bandwidth-limit.ts';
+import { HTTP_BANDWIDTH_LIMIT } from '../../../../shared/resources/filters/http/limits/bandwidth-limit.ts';
 import type { FilterContext } from '../../filter-context.ts';
 
 type Direction = 'request' | 'response';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
-import { type Answer, fetchOnce } from '../support/peers/http-client.ts';
-import { startHttpUpstream } from '../support/peers/upstream.ts';
-import { startSluice, type Sluice } from '../support/programs/sluice.ts';
-import { waitUntil } from '../support/wait.ts';
+import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { type Answer, fetchOnce } from '../../support/peers/http-client.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions.filters.http';
 

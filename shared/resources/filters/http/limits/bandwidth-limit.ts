@@ -1,8 +1,8 @@
 /** Settings and stats of envoy.filters.http.bandwidth_limit. */
-import { defineTemplate } from '../../../stats/template.ts';
-import { counter, gauge, histogram } from '../../../stats/templates/spec.ts';
-import type { RateLimitBucket } from '../../routes/rate-limit-bucket.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import { defineTemplate } from '../../../../stats/template.ts';
+import { counter, gauge, histogram } from '../../../../stats/templates/spec.ts';
+import type { RateLimitBucket } from '../../../routes/rate-limit-bucket.ts';
+import { declareFilter, type FilterResource } from '../../declare-filter.ts';
 
 export interface BandwidthLimitOptions {
   readonly statPrefix: string;
