@@ -64,9 +64,12 @@ class ConstraintChecker {
   check(type: MessageType, message: MessageObject, place: Place | undefined): void {
     this.#root = place;
     this.#value(type, message, undefined);
-    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
-      this.#any(next);
+    // What is looked at may add to the list; taking from the front of a long one moves all of it.
+    for (let index = 0; index < this.#pending.length; index++) {
+      const next = this.#pending[index];
+      if (next !== undefined) this.#any(next);
     }
+    this.#pending.length = 0;
   }
 
   #any({ value, place }: PendingAny): void {
