@@ -110,7 +110,7 @@ function answerOf(
 function codeIn(field: ProtoField, before: number): number {
   let code = before;
   field.message((part) => {
-    if (part.number === 1) code = part.integer() ?? code;
+    if (part.number === 1) code = part.int32() ?? code;
     else if (part.number === 2) part.text();
   });
   return code;
@@ -121,7 +121,7 @@ function readAnswer(field: ProtoField): AnswerPart {
   field.message((part) => {
     if (part.number === 1) {
       part.message((status) => {
-        if (status.number === 1) answer.status = status.integer() ?? answer.status;
+        if (status.number === 1) answer.status = status.int32() ?? answer.status;
       });
     } else if (part.number === 2) answer.headers.push(readOption(part));
     else if (part.number === 3) answer.body = part.text() ?? answer.body;
@@ -159,7 +159,7 @@ function readOption(field: ProtoField): HeaderOption {
       part.message((flag) => {
         if (flag.number === 1) option.append = flag.integer() !== 0;
       });
-    } else if (part.number === 3) option.action = part.integer() ?? option.action;
+    } else if (part.number === 3) option.action = part.int32() ?? option.action;
   });
   return option;
 }
