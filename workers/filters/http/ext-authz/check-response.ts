@@ -52,11 +52,9 @@ export function readCheckResponse(bytes: Buffer): CheckOutcome {
     else if (field.number === 4) metadata = structIn(field) ?? metadata;
     else if (field.number === 5) [ok, denied, failed] = [undefined, undefined, readAnswer(field)];
   });
-  if (failed !== undefined) {
-    return { kind: 'error', metadata, answer: answerOf(failed, INTERNAL_ERROR) };
-  }
-  if (code !== 0) return { kind: 'denied', metadata, ...answerOf(denied, FORBIDDEN) };
-  return allowed(ok, metadata);
+  if (code === 0) return allowed(ok, metadata);
+  if (failed === undefined) return { kind: 'denied', metadata, ...answerOf(denied, FORBIDDEN) };
+  return { kind: 'error', metadata, answer: answerOf(failed, INTERNAL_ERROR) };
 }
 
 function allowed(ok: OkPart | undefined, metadata: Struct | undefined): CheckOutcome {
