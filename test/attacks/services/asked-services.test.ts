@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import protobuf from 'protobufjs';
-import { readLimitAnswer } from '../../workers/filters/common/rate-limit-service.ts';
-import { readCheckResponse } from '../../workers/filters/http/ext-authz/check-response.ts';
-import { readMessage } from '../../workers/protobuf/proto-reader.ts';
-import { attackRandom, attackRuns } from '../support/attack.ts';
-import { checkResponse, limitResponse } from '../support/peers/services/asked-services.ts';
+import { readLimitAnswer } from '../../../workers/filters/common/rate-limit-service.ts';
+import { readCheckResponse } from '../../../workers/filters/http/ext-authz/check-response.ts';
+import { readMessage } from '../../../workers/protobuf/proto-reader.ts';
+import { attackRandom, attackRuns } from '../../support/attack.ts';
+import { checkResponse, limitResponse } from '../../support/peers/services/asked-services.ts';
 
 const SECOND_OPINION = protobuf.parse(`
   syntax = "proto3";
