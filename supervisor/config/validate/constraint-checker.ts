@@ -64,11 +64,8 @@ class ConstraintChecker {
   check(type: MessageType, message: MessageObject, place: Place | undefined): void {
     this.#root = place;
     this.#value(type, message, undefined);
-    // What is looked at may add to the list; taking from the front of a long one moves all of it.
-    for (let index = 0; index < this.#pending.length; index++) {
-      const next = this.#pending[index];
-      if (next !== undefined) this.#any(next);
-    }
+    // A walk over a list sees what is added meanwhile; taking from its front would move all of it.
+    for (const next of this.#pending) this.#any(next);
     this.#pending.length = 0;
   }
 
