@@ -66,6 +66,7 @@ export function compileManager(
     taps: context.taps,
     clusterHealth: (name) => context.clusters.get(name)?.health(),
     wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
+    callCluster: (name) => context.clusters.get(name),
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
     extensions: context.extensions,

@@ -9,9 +9,17 @@ import type { CompressorOffer } from './http/compressor/accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { Taps } from '../tap/taps.ts';
+import type { CallStats } from '../upstream/call-stats.ts';
+import type { Retained } from '../upstream/hosts/retained.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { TokenBucket } from './common/token-bucket.ts';
+
+/** A cluster as filters count calls to it: its stats stay defined while somebody holds it. */
+export interface CallCluster {
+  readonly stats: { readonly calls: CallStats };
+  readonly retained: Retained;
+}
 
 export interface FilterContext {
   readonly loop: WorkerLoop;
@@ -35,6 +43,8 @@ export interface FilterContext {
   wantedHosts(cluster: string): WantedHosts | undefined;
   /** What a request without a route may wait for; undefined: for nothing. */
   missingRoutes(headers: HeaderMap): WantedRoutes | undefined;
+  /** Where calls to a cluster count; undefined for an unknown one. */
+  callCluster(name: string): CallCluster | undefined;
   readonly routeDemand: RouteDemand;
   /** Settings that came apart from their filters. */
   readonly extensions: ExtensionStore;

@@ -15,6 +15,7 @@ import { makeCsrfFilter } from './http/csrf.ts';
 import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
 import { makeFaultFilter } from './http/fault.ts';
+import { makeGrpcStatsFilter } from './http/grpc/grpc-stats.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
@@ -50,6 +51,7 @@ const ROWS = {
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
+  grpc_stats: makeGrpcStatsFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   on_demand: makeOnDemandFilter,

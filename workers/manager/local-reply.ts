@@ -1,23 +1,10 @@
 /** Builds the messages of answers that are made here, as Envoy words them. */
+import { grpcStatusOfHttp } from '../../shared/substitution/grpc-status-of-http.ts';
 import type { LocalReply } from '../stream/filter.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
-
-const GRPC_INTERNAL = 13;
-const GRPC_UNKNOWN = 2;
-/** gRPC's own mapping of HTTP status codes (doc/http-grpc-status-mapping). */
-const GRPC_STATUSES: Readonly<Record<number, number>> = {
-  400: GRPC_INTERNAL,
-  401: 16,
-  403: 7,
-  404: 12,
-  429: 14,
-  502: 14,
-  503: 14,
-  504: 14,
-};
 
 export interface LocalMessage {
   readonly headers: HeaderMap;
@@ -93,7 +80,7 @@ function wordReply(
 
 function toGrpc(headers: HeaderMap, body: Buffer, own: number | undefined): void {
   headers.set('content-type', 'application/grpc');
-  headers.set('grpc-status', String(own ?? GRPC_STATUSES[headers.status] ?? GRPC_UNKNOWN));
+  headers.set('grpc-status', String(own ?? grpcStatusOfHttp(headers.status)));
   if (body.length > 0) headers.set('grpc-message', percentEncoded(body));
   headers.status = 200;
 }

@@ -17,7 +17,7 @@ import { CSRF_FILTER } from './http/csrf.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { FAULT_FILTER } from './http/fault.ts';
-import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
+import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
@@ -59,7 +59,7 @@ const ROWS = {
   stateful_session: STATEFUL_SESSION_FILTER,
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
-} satisfies Rows & { readonly grpc_stats: HttpFilterRow };
+} satisfies Rows;
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
 
