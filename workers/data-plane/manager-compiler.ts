@@ -30,7 +30,8 @@ import {
 } from './compiler-context.ts';
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 
-const RQ_TOO_LARGE = HTTP_CONNECTION_MANAGER.index.downstream_rq_too_large;
+const { downstream_rq_too_large: RQ_TOO_LARGE, rs_too_large: RS_TOO_LARGE } =
+  HTTP_CONNECTION_MANAGER.index;
 
 /** Throws, with nothing changed, when a part cannot be made. */
 export function compileManager(
@@ -53,6 +54,7 @@ export function compileManager(
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
   const terminal = terminalFilter(config, listener, own, context);
+  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const filterBlocks: number[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
@@ -61,6 +63,8 @@ export function compileManager(
     runtime: context.runtime,
     ...namesOf(config.statPrefix),
     countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    countResponseTooLarge: () => stats.count(RS_TOO_LARGE),
+    bufferLimitBytes,
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
     taps: context.taps,
@@ -74,7 +78,6 @@ export function compileManager(
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     onBlock: (base) => void filterBlocks.push(base),
   };
-  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const { runtime } = context;
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {

@@ -31,6 +31,10 @@ export interface FilterContext {
   readonly statScope: string;
   /** Counts a request whose body was larger than a filter may keep. */
   countRequestTooLarge(): void;
+  /** Likewise an answer. */
+  countResponseTooLarge(): void;
+  /** Bytes that a filter may keep of one message. */
+  readonly bufferLimitBytes: number;
   /** This server's own health was failed by an operator. */
   isHealthCheckFailed(): boolean;
   /**

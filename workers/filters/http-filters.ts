@@ -16,6 +16,9 @@ import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
 import { makeFaultFilter } from './http/fault.ts';
 import { makeGrpcStatsFilter } from './http/grpc/grpc-stats.ts';
+import { makeGrpcWebFilter } from './http/grpc/grpc-web.ts';
+import { makeHttp1BridgeFilter } from './http/grpc/http1-bridge.ts';
+import { makeReverseBridgeFilter } from './http/grpc/reverse-bridge.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
@@ -52,6 +55,9 @@ const ROWS = {
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
   grpc_stats: makeGrpcStatsFilter,
+  grpc_web: makeGrpcWebFilter,
+  grpc_http1_bridge: makeHttp1BridgeFilter,
+  grpc_http1_reverse_bridge: makeReverseBridgeFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   on_demand: makeOnDemandFilter,

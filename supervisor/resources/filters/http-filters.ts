@@ -18,6 +18,9 @@ import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { FAULT_FILTER } from './http/fault.ts';
 import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
+import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
+import { HTTP1_BRIDGE_FILTER } from './http/grpc/http1-bridge.ts';
+import { REVERSE_BRIDGE_FILTER } from './http/grpc/reverse-bridge.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
@@ -59,6 +62,9 @@ const ROWS = {
   stateful_session: STATEFUL_SESSION_FILTER,
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
+  grpc_web: GRPC_WEB_FILTER,
+  grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
+  grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
 } satisfies Rows;
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
