@@ -19,6 +19,7 @@ import { makeGrpcStatsFilter } from './http/grpc/grpc-stats.ts';
 import { makeGrpcWebFilter } from './http/grpc/grpc-web.ts';
 import { makeHttp1BridgeFilter } from './http/grpc/http1-bridge.ts';
 import { makeReverseBridgeFilter } from './http/grpc/reverse-bridge.ts';
+import { makeTranscoderFilter } from './http/grpc-json/json-transcoder.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
@@ -55,6 +56,7 @@ const ROWS = {
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
   grpc_stats: makeGrpcStatsFilter,
+  grpc_json_transcoder: makeTranscoderFilter,
   grpc_web: makeGrpcWebFilter,
   grpc_http1_bridge: makeHttp1BridgeFilter,
   grpc_http1_reverse_bridge: makeReverseBridgeFilter,

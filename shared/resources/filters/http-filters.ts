@@ -16,6 +16,7 @@ import { GRPC_STATS_DECLARATION } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_DECLARATION } from './http/grpc/grpc-web.ts';
 import { HTTP1_BRIDGE_DECLARATION } from './http/grpc/http1-bridge.ts';
 import { REVERSE_BRIDGE_DECLARATION } from './http/grpc/reverse-bridge.ts';
+import { TRANSCODER_DECLARATION } from './http/grpc-json-transcoder.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
@@ -53,6 +54,7 @@ const HTTP_FILTERS = [
   GRPC_WEB_DECLARATION,
   HTTP1_BRIDGE_DECLARATION,
   REVERSE_BRIDGE_DECLARATION,
+  TRANSCODER_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;

@@ -21,6 +21,7 @@ import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
 import { HTTP1_BRIDGE_FILTER } from './http/grpc/http1-bridge.ts';
 import { REVERSE_BRIDGE_FILTER } from './http/grpc/reverse-bridge.ts';
+import { TRANSCODER_FILTER } from './http/grpc-json/json-transcoder.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
@@ -63,6 +64,7 @@ const ROWS = {
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
   grpc_web: GRPC_WEB_FILTER,
+  grpc_json_transcoder: TRANSCODER_FILTER,
   grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
   grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
 } satisfies Rows;

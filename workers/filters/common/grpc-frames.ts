@@ -2,9 +2,9 @@
  * Frames of gRPC in a body, however it was cut: one byte of flags, four bytes with the length of the
  * message, the message.
  */
+import { CollectedBytes } from '../../../shared/bytes/collected-bytes.ts';
 
 export const FRAME_HEADER_BYTES = 5;
-export const COMPRESSED = 1;
 
 /** The header of a frame. */
 export function frameHeader(length: number, flags = 0): Buffer {
@@ -46,5 +46,41 @@ export class FrameCounter {
       this.#left = this.#length;
     }
     return this.count - before;
+  }
+}
+
+/** Gives the messages of a body. */
+export class FrameReader {
+  readonly #limit: number;
+  readonly #pieces = new CollectedBytes();
+  #wanted = FRAME_HEADER_BYTES;
+  #isHeader = true;
+
+  /** `limit` is for one message. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Undefined for a message that is too large. */
+  read(data: Buffer): readonly Buffer[] | undefined {
+    const messages: Buffer[] = [];
+    let at = 0;
+    while (at < data.length || this.#wanted === 0) {
+      const piece = data.subarray(at, at + this.#wanted - this.#pieces.length);
+      this.#pieces.add(Buffer.from(piece));
+      at += piece.length;
+      if (this.#pieces.length < this.#wanted) break;
+      const whole = this.#pieces.joined();
+      this.#pieces.clear();
+      if (this.#isHeader) {
+        this.#wanted = whole.readUInt32BE(1);
+        if (this.#wanted > this.#limit) return undefined;
+      } else {
+        messages.push(whole);
+        this.#wanted = FRAME_HEADER_BYTES;
+      }
+      this.#isHeader = !this.#isHeader;
+    }
+    return messages;
   }
 }

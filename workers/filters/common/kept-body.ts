@@ -12,9 +12,9 @@ export class KeptBody {
   readonly #held: HeldBytes;
   readonly #limit: number;
 
-  constructor({ loop, bufferLimitBytes }: FilterContext) {
+  constructor({ loop, bufferLimitBytes }: FilterContext, limit = bufferLimitBytes) {
     this.#held = loop.held;
-    this.#limit = bufferLimitBytes;
+    this.#limit = limit;
   }
 
   get length(): number {
