@@ -190,7 +190,13 @@ class TranscoderFilter extends PassThroughFilter {
     this.call = undefined;
     this.request?.drop();
     this.request = undefined;
-    this.callbacks.sendLocalReply({ status, body: Buffer.from(text, 'utf8'), details });
+    this.callbacks.sendLocalReply({
+      status,
+      body: Buffer.from(text, 'utf8'),
+      details,
+      // As with every bad request of HTTP/1 in Envoy.
+      closesConnection: status === 400,
+    });
   }
 }
 

@@ -167,7 +167,10 @@ export class ResponseBody {
       this.#callbacks.addResponseBody(converted);
       return;
     }
-    if (!this.#isStream || this.#call.rawResponsePath !== undefined) return;
+    if (!this.#isStream || this.#call.rawResponsePath !== undefined) {
+      headers.set('content-length', '0');
+      return;
+    }
     headers.set('content-type', JSON_TYPE);
     const body = this.#stream.end();
     if (body !== '') this.#callbacks.addResponseBody(Buffer.from(body));

@@ -85,7 +85,7 @@ class GrpcWebFilter extends PassThroughFilter {
         status: 400,
         body: BAD_BASE64,
         details,
-        closesConnection: !isCut,
+        closesConnection: true,
       });
       return 'stop';
     }
