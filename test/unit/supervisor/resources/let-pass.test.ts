@@ -41,13 +41,6 @@ function withFilter(filter: object): object {
 describe('what control planes put everywhere', () => {
   for (const [title, filter] of [
     ['compression with zstd', compressor('zstd.compressor.v3.Zstd')],
-    [
-      'statistics of gRPC',
-      {
-        name: 'grpc_stats',
-        typed_config: { '@type': `${TYPE}.filters.http.grpc_stats.v3.FilterConfig` },
-      },
-    ],
   ] as const) {
     it(`is let pass with a warning and does nothing: ${title}`, async () => {
       const outcome = await resolveConfig(withFilter(filter));

@@ -167,8 +167,12 @@ export class MessagePrinter {
     if (inner === undefined) throw new TranscodeError(`Invalid type URL, unknown type: ${name}`);
     const printed = this.#message(inner, content, depth + 1);
     const members = new Map<string, PrintedJson>([['@type', name]]);
-    if (printed instanceof Map) for (const [key, value] of printed) members.set(key, value);
-    else members.set('value', printed);
+    if (printed instanceof Map) {
+      const own = printed as ReadonlyMap<string, PrintedJson>;
+      for (const [key, value] of own) members.set(key, value);
+    } else {
+      members.set('value', printed);
+    }
     return members;
   }
 }

@@ -18,9 +18,17 @@ export type PrintedJson =
   | ReadonlyMap<string, PrintedJson>;
 
 /** Characters that JSON allows and browsers or logs may misread are escaped as well. */
-const ESCAPED =
-  // eslint-disable-next-line no-control-regex
-  /["\\<>\u0000-\u001f\u007f\u00ad\u0600-\u0604\u06dd\u070f\u17b4\u17b5\u200b-\u200f\u2028-\u202e\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb]|\ud834[\udd73-\udd7a]|\udb40[\udc01\udc20-\udc7f]/g;
+const ESCAPED = new RegExp(
+  [
+    '["\\\\<>]',
+    '[\\u0000-\\u001f\\u007f\\u00ad]',
+    '[\\u0600-\\u0604]|\\u06dd|\\u070f|[\\u17b4\\u17b5]',
+    '[\\u200b-\\u200f]|[\\u2028-\\u202e]|[\\u2060-\\u2064]|[\\u206a-\\u206f]',
+    '\\ufeff|[\\ufff9-\\ufffb]',
+    '\\ud834[\\udd73-\\udd7a]|\\udb40[\\udc01\\udc20-\\udc7f]',
+  ].join('|'),
+  'g',
+);
 const SHORT: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
   ['\\', '\\\\'],

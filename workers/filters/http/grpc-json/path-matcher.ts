@@ -116,7 +116,7 @@ function find(
 }
 
 /** RFC 6570: characters that mean something in a path or query. */
-const RESERVED = new Set([...":/?#[]@!$&'()*+,;="].map((char) => char.charCodeAt(0)));
+const RESERVED = new Set(Buffer.from(":/?#[]@!$&'()*+,;=", 'latin1'));
 const SLASH = 0x2f;
 
 /** `text` has one character per byte; what is no `%XX` stays. Gives characters of UTF-8. */

@@ -54,25 +54,33 @@ function bytesOf(field: ProtoField, value: JsonNode, reading: EnumReading): Buff
   }
   switch (kind) {
     case 'double':
-    case 'float': {
-      const number = floating(value);
-      const isFit =
-        number !== undefined &&
-        (kind === 'double' || !Number.isFinite(number) || Math.abs(number) <= FLOAT_MAX);
-      return isFit ? floatingBytes(kind, number) : undefined;
-    }
+    case 'float':
+      return floatingOf(kind, value);
     case 'bool':
-      if (value === true || value === 'true') return Buffer.from([1]);
-      return value === false || value === 'false' ? Buffer.from([0]) : undefined;
+      return boolBytes(value);
     case 'string':
       return typeof value === 'string' ? Buffer.from(value, 'utf8') : undefined;
     case 'bytes':
-      return typeof value === 'string' && BASE64.test(value)
-        ? Buffer.from(value, 'base64')
-        : undefined;
+      return base64Bytes(value);
     default:
       return enumBytes(value, reading);
   }
+}
+
+function floatingOf(kind: 'double' | 'float', value: JsonNode): Buffer | undefined {
+  const number = floating(value);
+  if (number === undefined) return undefined;
+  const isTooLarge = kind === 'float' && Number.isFinite(number) && Math.abs(number) > FLOAT_MAX;
+  return isTooLarge ? undefined : floatingBytes(kind, number);
+}
+
+function boolBytes(value: JsonNode): Buffer | undefined {
+  if (value === true || value === 'true') return Buffer.from([1]);
+  return value === false || value === 'false' ? Buffer.from([0]) : undefined;
+}
+
+function base64Bytes(value: JsonNode): Buffer | undefined {
+  return typeof value === 'string' && BASE64.test(value) ? Buffer.from(value, 'base64') : undefined;
 }
 
 function enumBytes(value: JsonNode, { enumType, isCaseIgnored }: EnumReading): Buffer | undefined {

@@ -77,21 +77,27 @@ export class Transcoding {
     if (unknown !== undefined) {
       return { kind: 'unknown_parameter', name: unknown, type: input.name };
     }
-    const { body, responseBody } = binding;
-    const bodyPath = body === '' || body === '*' ? [] : this.fieldsOf(input, body.split('.'));
-    const rawPath = responseBody === '' ? [] : this.fieldsOf(output, responseBody.split('.'));
-    const call: TranscodedCall = {
-      method,
-      binding,
-      input,
-      output,
-      bound,
-      unknownQuery,
-      bodyPath: bodyPath ?? [],
-      takesRawBody: body !== '' && this.#isRaw(input, bodyPath ?? []),
-      rawResponsePath: this.#isRaw(output, rawPath ?? []) ? rawPath : undefined,
-    };
+    const call = this.#callOf({ binding, method, input, output, bound, unknownQuery });
     return { kind: 'call', call };
+  }
+
+  #callOf(
+    found: Omit<TranscodedCall, 'bodyPath' | 'takesRawBody' | 'rawResponsePath'>,
+  ): TranscodedCall {
+    const { input, output } = found;
+    const { body, responseBody } = found.binding;
+    const bodyPath = this.#pathTo(input, body === '*' ? '' : body);
+    const rawPath = this.#pathTo(output, responseBody);
+    return {
+      ...found,
+      bodyPath,
+      takesRawBody: body !== '' && this.#isRaw(input, bodyPath),
+      rawResponsePath: this.#isRaw(output, rawPath) ? rawPath : undefined,
+    };
+  }
+
+  #pathTo(type: MessageType, path: string): readonly ProtoField[] {
+    return path === '' ? [] : (this.fieldsOf(type, path.split('.')) ?? []);
   }
 
   /** Undefined where the message has no such field. */

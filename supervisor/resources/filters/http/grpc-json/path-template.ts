@@ -25,39 +25,60 @@ interface OpenVariable {
 export function parseTemplate(text: string): PathTemplate | undefined {
   if (!text.startsWith('/') || text.length > TEMPLATE_LENGTH_MAX) return undefined;
   const verb = VERB.exec(text);
-  const path = text.slice(1, verb === null ? undefined : verb.index);
+  const parts = splitOutsideBraces(text.slice(1, verb === null ? undefined : verb.index));
   const segments: string[] = [];
   const open: OpenVariable[] = [];
-  for (const part of splitOutsideBraces(path)) {
-    if (!part.startsWith('{')) {
-      if (!isSegment(part)) return undefined;
-      segments.push(part);
-      continue;
-    }
-    const inner = part.endsWith('}') ? part.slice(1, -1) : '';
-    const [field = '', ...rest] = inner.split('=');
-    const own = rest.length === 0 ? ['*'] : rest.join('=').split('/');
-    if (!FIELD_PATH.test(field) || !own.every(isSegment)) return undefined;
+  for (const part of parts ?? ['']) {
+    const parsed = parsePart(part);
+    if (parsed === undefined) return undefined;
     const start = segments.length;
-    segments.push(...own);
-    open.push({ field: field.split('.'), start, end: segments.length });
+    segments.push(...parsed.segments);
+    if (parsed.field !== undefined) {
+      open.push({ field: parsed.field.split('.'), start, end: segments.length });
+    }
   }
   const rest = segments.indexOf('**');
   if (rest >= 0 && segments.lastIndexOf('**') !== rest) return undefined;
-  const variables = open.map(({ field, start, end }) => ({
+  const variables = open.map((variable) => placed(variable, segments, rest));
+  return { segments, customVerb: verb?.[1] ?? '', variables };
+}
+
+function placed(
+  { field, start, end }: OpenVariable,
+  segments: readonly string[],
+  rest: number,
+): PathVariable {
+  return {
     field,
     start,
     // Behind `**` positions are known from the end only.
     end: rest >= 0 && end > rest ? end - segments.length - 1 : end,
     isMultiple: end - start > 1 || segments[start] === '**',
-  }));
-  return { segments, customVerb: verb?.[1] ?? '', variables };
+  };
+}
+
+interface ParsedPart {
+  readonly segments: readonly string[];
+  /** The variable that they are. */
+  readonly field?: string;
+}
+
+function parsePart(part: string): ParsedPart | undefined {
+  if (!part.startsWith('{')) return isSegment(part) ? { segments: [part] } : undefined;
+  const [field = '', ...rest] = part.slice(1, -1).split('=');
+  const segments = rest.length === 0 ? ['*'] : rest.join('=').split('/');
+  return FIELD_PATH.test(field) && segments.every(isSegment) ? { segments, field } : undefined;
 }
 
 function isSegment(text: string): boolean {
   return text === '*' || text === '**' || LITERAL.test(text);
 }
 
-function splitOutsideBraces(path: string): readonly string[] {
-  return path.match(/\{[^{}]*\}|[^/{}]+/g) ?? [];
+const PART = /\{[^{}]*\}|[^/{}]+/g;
+const PARTS = /^(\{[^{}]*\}|[^/{}]+)(\/(\{[^{}]*\}|[^/{}]+))*$/;
+
+/** Undefined where a variable is not a whole segment. */
+function splitOutsideBraces(path: string): readonly string[] | undefined {
+  if (path === '') return [];
+  return PARTS.test(path) ? (path.match(PART) ?? []) : undefined;
 }
