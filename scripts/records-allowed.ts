@@ -65,7 +65,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     {
       'shared/logging/logger.ts': 1,
       'shared/resources/grpc-target.ts': 1,
-      'src/drain/drain-command.ts': 2,
+      'src/commands/drain/drain-command.ts': 2,
       'src/options/command-line-report.ts': 2,
       'supervisor/admin/views/config-view.ts': 1,
       'supervisor/admin/views/endpoint-message.ts': 2,
@@ -97,7 +97,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'supervisor/overload/overload-manager.ts': 1,
       'supervisor/xds/subscriptions/discovery-stats.ts': 1,
       'supervisor/services/control-stream.ts': 1,
-      'workers/access-log/log-entry-common.ts': 1,
+      'workers/access-log/loggers/grpc/log-entry-common.ts': 1,
       'workers/http1/serialise.ts': 1,
       'workers/net/connect-errors.ts': 1,
     },

@@ -8,6 +8,11 @@ import { databases } from './programs/databases.ts';
 import { gitClone } from './programs/git-clone.ts';
 import { otherProxies } from './programs/other-proxies.ts';
 import { opensslClient } from './programs/openssl.ts';
+import { http2Clients } from './programs/http2/clients.ts';
+import { grpcInterop } from './programs/http2/grpc-interop.ts';
+import { grpcPrograms } from './programs/http2/grpc.ts';
+import { grpcWeb } from './programs/http2/grpc-web.ts';
+import { http2Proxies } from './programs/http2/other-proxies.ts';
 import type { Trial } from './programs/trial.ts';
 import { streams } from './programs/streams.ts';
 
@@ -18,6 +23,11 @@ const trials: readonly Trial[] = [
   ...databases,
   gitClone,
   opensslClient,
+  ...http2Clients,
+  ...http2Proxies,
+  ...grpcPrograms,
+  ...grpcWeb,
+  ...grpcInterop,
 ];
 const wanted = process.argv[2] ?? '';
 let failures = 0;

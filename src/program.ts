@@ -10,6 +10,7 @@ import { logCrashes } from '../shared/process/log-crashes.ts';
 import { logSettings } from '../shared/logging/log-settings.ts';
 import { LogFileError } from '../shared/logging/line-output.ts';
 import { configureLogging, getLogger } from '../shared/logging/process-log.ts';
+import { findCommand, runCommand } from './commands/commands.ts';
 import { commandLineReport } from './options/command-line-report.ts';
 import { commandLineContext } from './options/command-line-context.ts';
 import { parseOptions } from './options/parse-options.ts';
@@ -19,9 +20,9 @@ const configLog = getLogger('config');
 /** Never returns while the server runs; the process ends from here with the right code. */
 export async function runProgram(argv: readonly string[], signals: SignalInbox): Promise<void> {
   closeUnaskedInspector();
-  if (argv[0] === 'drain') await runDrain(argv.slice(1), signals);
+  const words = await afterCommand(argv, signals);
   const context = commandLineContext();
-  const parsed = parseOptions(argv, context);
+  const parsed = parseOptions(words, context);
   if (parsed.kind === 'exit') {
     const stream = parsed.stream === 'stdout' ? process.stdout : process.stderr;
     stream.write(parsed.text);
@@ -53,14 +54,19 @@ export async function runProgram(argv: readonly string[], signals: SignalInbox):
   );
 }
 
-async function runDrain(argv: readonly string[], signals: SignalInbox): Promise<never> {
+/** The command line of a server: these very words, or what a command makes of them. */
+async function afterCommand(
+  argv: readonly string[],
+  signals: SignalInbox,
+): Promise<readonly string[]> {
+  const command = findCommand(argv);
+  if (command === undefined) return argv;
   signals.deliverTo(() => exitProcess(1));
-  const { runDrainCommand } = await import('./drain/drain-command.ts');
-  const code = await runDrainCommand(argv, {
+  const end = await runCommand(command, argv.slice(1), {
     out: (text) => void process.stdout.write(text),
     error: (text) => void process.stderr.write(text),
   });
-  exitProcess(code);
+  return typeof end === 'number' ? exitProcess(end) : end.serve;
 }
 
 /** Validation opens no log file: it answers on standard error. */

@@ -31,7 +31,7 @@ const sluice = await startSluice({
   bootstrap: adminBootstrap(clusters, largeHosts),
   env: {
     BENCH_PROBE: probePath,
-    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'loop-probe-main.js')}`,
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'support', 'loop-probe-main.js')}`,
   },
 });
 const agent = new Agent({ keepAlive: true });

@@ -3,15 +3,17 @@
  * core, the load and the upstream on the other, in turns within one run; prints medians, ratios and
  * the CPU time per request. Options: `--only NAME[,NAME]`, `--with NAME[,NAME]` (contenders),
  * `--rounds N` (3), `--seconds N` (4), `--runtime PATH` (Sluice on that Node.js as well; as often as
- * wanted). A question to Sluice and Envoy alone takes about half a minute.
+ * wanted), `--picture FILE` (an SVG of the ratios to Envoy). A question to Sluice and Envoy alone takes about half a minute.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { median } from './support/median.ts';
 import { certificateFiles } from './support/certificates.ts';
 import { allContenders, type Contender } from './support/contenders.ts';
+import { drawPicture, type PictureRow } from './support/picture.ts';
+import { http2Questions } from './support/http2-questions.ts';
 import { questions, type Question, type Sample } from './support/questions.ts';
 import { isInstalled, type Running } from './support/processes.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
     runtime: { type: 'string', multiple: true, default: [] },
+    picture: { type: 'string' },
   },
 });
 /** Requests after which a proxy is taken to be as fast as it will be. */
@@ -41,17 +44,20 @@ const contenders = allContenders(values.runtime).filter(({ name, kind, missing }
   if (missing !== undefined) console.log(`left out: ${name} (${missing})`);
   return missing === undefined;
 });
-console.log(
-  `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, node ${process.version}`,
-);
+const machine = `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, node ${process.version}`;
+console.log(machine);
+const rows: PictureRow[] = [];
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 const upstreamPort = 18_080;
 const upstream = await startUpstream(folder, upstreamPort);
 try {
-  for (const question of questions.filter(({ name }) => chosen(values.only, name))) {
+  for (const question of [...questions, ...http2Questions].filter(({ name }) =>
+    chosen(values.only, name),
+  )) {
     report(question, await askInTurns(question));
   }
+  if (values.picture !== undefined) writeFileSync(values.picture, picture());
 } finally {
   await upstream.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -109,8 +115,20 @@ function report(question: Question, samples: Map<Contender, Sample[]>): void {
       `  ${contender.name.padEnd(20)} ${String(Math.round(value)).padStart(9)}  ${ratio.padEnd(18)} failed ${failed}  ${cpuTime(list)}(${spread})`,
     );
   }
+  if (reference !== undefined && question.isMemory !== true) {
+    const bars = [...medians].map(([{ name }, value]) => ({
+      contender: name,
+      ratio: value / reference,
+    }));
+    rows.push({ name: question.name, bars });
+  }
   const sluice = best('sluice');
   if (sluice !== undefined) judge(question, sluice, { reference, npm: best('npm') });
+}
+
+function picture(): string {
+  const note = `${machine}, one core for the proxy, ${new Date().toISOString().slice(0, 10)}`;
+  return drawPicture("Requests per second, to Envoy's in the same run", rows, note);
 }
 
 /** The lowest of the rounds: what else ran on the machine only adds. */

@@ -3,7 +3,7 @@
  * Arguments: the port to listen on, the port of the upstream and, if wanted, an access log's path.
  * Ends with SIGTERM.
  */
-import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+import type { AccessLogConfig } from '../../shared/resources/access-loggers/access-loggers.ts';
 import { startDataPlane } from '../../test/support/parts/data-plane.ts';
 
 const [port, upstreamPort] = process.argv.slice(2, 4).map(Number);
@@ -23,6 +23,7 @@ const accessLogs: readonly AccessLogConfig[] =
     ? []
     : [
         {
+          kind: 'lines',
           sink: { kind: 'file', path: logPath },
           format: { kind: 'text', format: defaultFormat, omitEmptyValues: false },
         },

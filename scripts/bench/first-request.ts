@@ -11,14 +11,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchBootstrap } from './support/bootstrap.ts';
 import { certificateFiles } from './support/certificates.ts';
 import { median } from './support/median.ts';
+import { askMany, connected, p99, startFixedUpstream } from './support/one-client.ts';
 import { isInstalled, treeCpuMs } from './support/processes.ts';
 import { freePort } from '../../test/support/free-port.ts';
 
@@ -31,10 +31,6 @@ const { values } = parseArgs({
     'no-warm-up': { type: 'boolean', default: false },
   },
 });
-const REQUEST = 'GET / HTTP/1.1\r\nhost: bench\r\nuser-agent: first-request\r\naccept: */*\r\n\r\n';
-const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\r\nhello';
-/** The end of the answer as the client sees it. */
-const ANSWER_END = '\r\n\r\nhello';
 const FIRST_REQUESTS = 100;
 const LATER_REQUESTS = 3_000;
 const START_LIMIT_MS = 20_000;
@@ -57,7 +53,7 @@ interface Figures {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-first-'));
-const upstream = await startUpstream();
+const upstream = await startFixedUpstream();
 try {
   const upstreamPort = (upstream.address() as AddressInfo).port;
   // The client's own code is compiled before it counts.
@@ -79,24 +75,6 @@ try {
 } finally {
   upstream.close();
   rmSync(folder, { recursive: true });
-}
-
-async function startUpstream(): Promise<Server> {
-  const server = createServer((socket) => {
-    socket.setNoDelay(true);
-    socket.on('error', () => undefined);
-    let text = '';
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      for (let end = text.indexOf('\r\n\r\n'); end !== -1; end = text.indexOf('\r\n\r\n')) {
-        text = text.slice(end + 4);
-        socket.write(ANSWER);
-      }
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
 }
 
 async function bareNodeMs(): Promise<number> {
@@ -161,45 +139,6 @@ async function live(child: ChildProcess): Promise<void> {
     });
     child.once('exit', () => reject(new Error(`the server ended:\n${log}`)));
   });
-}
-
-async function connected(port: number, isTls: boolean): Promise<Socket> {
-  const socket = isTls
-    ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
-    : connect(port, '127.0.0.1');
-  await once(socket, isTls ? 'secureConnect' : 'connect');
-  socket.setNoDelay(true);
-  return socket;
-}
-
-/** One after the other; the time of each. */
-async function askMany(socket: Socket, count: number): Promise<number[]> {
-  const times: number[] = [];
-  let text = '';
-  let began = performance.now();
-  return await new Promise((resolve, reject) => {
-    const answered = (chunk: Buffer): void => {
-      text += chunk.toString('latin1');
-      if (!text.endsWith(ANSWER_END)) return;
-      const now = performance.now();
-      times.push(now - began);
-      text = '';
-      if (times.length === count) {
-        socket.off('data', answered);
-        return resolve(times);
-      }
-      began = performance.now();
-      socket.write(REQUEST);
-    };
-    socket.on('data', answered);
-    socket.once('close', () => reject(new Error(`the connection was closed after ${text}`)));
-    socket.write(REQUEST);
-  });
-}
-
-function p99(times: readonly number[]): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0;
 }
 
 function report(all: ReadonlyMap<string, readonly Figures[]>, bareMs: number): void {

@@ -35,9 +35,12 @@ function isInstalled(program: string): boolean {
 export async function runProgram(
   command: string,
   args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  {
+    limitMs = LIMIT_MS,
+    ...options
+  }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly limitMs?: number } = {},
 ): Promise<string> {
-  const child = spawn(command, args, { ...options, timeout: LIMIT_MS });
+  const child = spawn(command, args, { ...options, timeout: limitMs });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -3,7 +3,7 @@
  * by subject.
  */
 import type { CheckEvent } from '../health/check-event.ts';
-import type { LogStream } from '../resources/access-log.ts';
+import type { LogStream } from '../resources/access-loggers/grpc.ts';
 import type { HostResource } from '../resources/clusters/cluster.ts';
 import type { OutlierSign } from '../resources/clusters/outlier-detection.ts';
 import type { WantedRoutes } from '../resources/routes/wanted-routes.ts';

@@ -1,9 +1,8 @@
 /**
- * Access logs of listeners, connection managers and TCP proxies. Formats are byte strings, as
- * header values are, so that a line is written in latin1. Source: envoy.config.accesslog.v3.
+ * What access loggers have in common: which requests and connections they take, and formats of
+ * text, which are byte strings as header values are. Source: envoy.config.accesslog.v3.
  */
 import type { Dictionary } from '../text/dictionary.ts';
-import type { GrpcTarget } from './grpc-target.ts';
 import type { HeaderMatcher, MetadataMatcher, RuntimeFraction } from './routes/matchers.ts';
 
 export type AccessLogFormat =
@@ -59,34 +58,3 @@ export type AccessLogFilter =
     }
   | { readonly kind: 'response_flag'; readonly flags: readonly string[] }
   | { readonly kind: 'log_type'; readonly types: readonly string[]; readonly exclude: boolean };
-
-/** Lines for a file. */
-export interface LineLogConfig {
-  readonly sink:
-    | { readonly kind: 'file'; readonly path: string }
-    | { readonly kind: 'stdout' | 'stderr' };
-  readonly format: AccessLogFormat;
-  readonly filter?: AccessLogFilter;
-}
-
-/** Where entries of a log service go: one stream per worker's supervisor and log. */
-export interface LogStream {
-  readonly entries: 'http' | 'tcp';
-  readonly logName: string;
-  readonly target: GrpcTarget;
-}
-
-/** Entries for a service. Source: envoy.extensions.access_loggers.grpc.v3. */
-export interface LogServiceConfig {
-  readonly stream: LogStream;
-  readonly flushIntervalMs: number;
-  /** Entries of so many bytes are sent at once. */
-  readonly bufferBytes: number;
-  readonly requestHeaders: readonly string[];
-  readonly responseHeaders: readonly string[];
-  readonly responseTrailers: readonly string[];
-  readonly filterState: readonly string[];
-  readonly filter?: AccessLogFilter;
-}
-
-export type AccessLogConfig = LineLogConfig | LogServiceConfig;

@@ -12,6 +12,8 @@ export type GrpcTarget =
       /** `:authority`; the cluster's name when not set. */
       readonly authority: string;
       readonly maxMessageBytes?: number;
+      /** `x-envoy-internal` and `x-forwarded-for` are not sent. */
+      readonly omitsEnvoyHeaders?: boolean;
     } & CallInfo)
   | ({
       readonly kind: 'uri';

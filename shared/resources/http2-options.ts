@@ -6,6 +6,8 @@ export interface Http2Options {
   readonly maxConcurrentStreams: number;
   readonly streamWindowBytes: number;
   readonly connectionWindowBytes: number;
+  /** Of one block of METADATA, Envoy's own frame; 0: such frames are ignored, and none are sent. */
+  readonly maxMetadataBytes: number;
   /** Extended CONNECT (RFC 8441). */
   readonly allowConnect: boolean;
   readonly maxOutboundFrames: number;
@@ -37,6 +39,7 @@ export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
   maxConcurrentStreams: 1024,
   streamWindowBytes: 16 * 1024 * 1024,
   connectionWindowBytes: 24 * 1024 * 1024,
+  maxMetadataBytes: 0,
   allowConnect: false,
   maxOutboundFrames: 10_000,
   maxOutboundControlFrames: 1_000,

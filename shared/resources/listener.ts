@@ -5,13 +5,13 @@
  */
 import type { HeaderMutationRule } from './filters/http/header-mutation.ts';
 import type { AddressRange, StringMatcher } from './routes/matchers.ts';
-import type { AccessLogConfig } from './access-log.ts';
+import type { AccessLogConfig } from './access-loggers/access-loggers.ts';
 import type { HttpFilter } from './filters/http-filters.ts';
 import type { Http2Options } from './http2-options.ts';
 import type { ListenerFilter } from './listener-filters.ts';
 import type { LocalReplyOptions } from './local-reply.ts';
 import type { MatcherTree } from './routes/matcher-tree.ts';
-import type { GateFilter, TcpTerminalFilter } from './network-filters.ts';
+import type { GateFilter, TcpTerminalFilter } from './filters/network-filters.ts';
 import type { RouteConfigurationResource } from './routes/route.ts';
 import type { ScopedRoutes } from './routes/scoped-routes.ts';
 import type { DownstreamTls } from './tls.ts';

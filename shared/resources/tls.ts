@@ -82,7 +82,9 @@ export type TlsSecret =
   | { readonly kind: 'certificate'; readonly certificate: TlsCertificate }
   | { readonly kind: 'validation'; readonly validation: TlsValidation }
   /** As `DownstreamTls.ticketKeys`. */
-  | { readonly kind: 'tickets'; readonly ticketKeys: string };
+  | { readonly kind: 'tickets'; readonly ticketKeys: string }
+  /** Of filters: a password, a key, a token. */
+  | { readonly kind: 'generic'; readonly value: Uint8Array };
 
 export interface DownstreamTls extends TlsContext {
   readonly requireClientCertificate: boolean;

@@ -18,6 +18,18 @@ export function scopePrefix(name: string): string {
   return `${statScope(name)}.`;
 }
 
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
+const ALL_CONTROLS = new RegExp(CONTROLS, 'g');
+
+/**
+ * A statistic's name that is one line wherever it is printed: on pages, and in what sinks send. Envoy
+ * lets control characters stand; here the store takes underscores for them.
+ */
+export function lineOf(name: string): string {
+  return CONTROLS.test(name) ? name.replace(ALL_CONTROLS, '_') : name;
+}
+
 /** Without the dots at the end of a name. */
 export function withoutLastDots(text: string): string {
   let end = text.length;

@@ -4,9 +4,9 @@
  */
 import { isLogComponent } from '../../shared/logging/components.ts';
 import { defaultLogFormat } from '../../shared/logging/default-format.ts';
-import { logLevelFromOption, type LogLevel } from '../../shared/logging/levels.ts';
+import { logLevelFromOption, logLevelNames, type LogLevel } from '../../shared/logging/levels.ts';
 import type { ComponentLevel, Options, StatsTag } from '../../shared/process/options.ts';
-import { OptionRefusal } from './option-refusal.ts';
+import { OptionRefusal, wrongChoice } from './option-refusal.ts';
 import { defaultSocketMode, optionTable } from './option-table.ts';
 import type { RawOptions } from './raw-options.ts';
 
@@ -149,7 +149,7 @@ function checkLogOptions(raw: RawOptions) {
 function readLevel(word: string): LogLevel {
   const level = logLevelFromOption(word);
   if (level === undefined) {
-    throw new OptionRefusal(`error: invalid log level specified '${word}'`);
+    throw wrongChoice(`error: invalid log level specified '${word}'`, logLevelNames);
   }
   return level;
 }
@@ -175,7 +175,7 @@ function oneOf<const Word extends string>(
   complaint: string,
 ): Word {
   const found = words.find((candidate) => candidate === word);
-  if (found === undefined) throw new OptionRefusal(`error: ${complaint} '${word}'`);
+  if (found === undefined) throw wrongChoice(`error: ${complaint} '${word}'`, words);
   return found;
 }
 

@@ -1,8 +1,16 @@
 /** Usage lines and help pages, made from the option table. */
+import { COMMAND_SUMMARIES } from './command-summaries.ts';
 import { flagOf, valueWord, type OptionSpec } from './option-spec.ts';
 import { optionEntries } from './option-table.ts';
 
 const lineWidth = 75;
+
+const EXAMPLES = [
+  ['-c bootstrap.yaml', 'serves'],
+  ['-c bootstrap.yaml --mode validate', 'says what is wrong with the file'],
+  ['-c bootstrap.yaml --restart-epoch 1', 'takes over from the server of epoch 0'],
+  ['reverse-proxy --from :8080 --to localhost:3000', 'passes every request on'],
+] as const;
 
 /** The word in front of an option's value, its short form first: `-c <string>`. */
 function usageItem(key: string, spec: OptionSpec): string {
@@ -12,11 +20,22 @@ function usageItem(key: string, spec: OptionSpec): string {
 }
 
 /** The program with all its options, wrapped and indented. */
-export function briefUsage(program: string): string {
+function briefUsage(program: string): string {
   const items = optionEntries.map(([key, spec]) => usageItem(key, spec));
   const indent = ' '.repeat(program.length + 5);
   const lines = wrap([...items, '[--]', '[--version]', '[-h]'], lineWidth - indent.length);
   return `   ${program}  ${lines.join(`\n${indent}`)}`;
+}
+
+/** What follows a command line that cannot be read. */
+export function shortUsage(program: string): string {
+  const commands = COMMAND_SUMMARIES.map(({ name }) => name).join(', ');
+  return [
+    `Usage: ${program} -c FILE [OPTIONS]`,
+    `       ${program} COMMAND [OPTIONS]    ${commands}`,
+    `       ${program} --help               every option and command`,
+    '',
+  ].join('\n');
 }
 
 /** What `--help` prints. */
@@ -43,6 +62,18 @@ export function fullHelp(program: string): string {
     helpRow('--,  --ignore_rest', 'Ignore everything that follows.'),
     helpRow('--version', 'Print version information and exit.'),
     helpRow('-h,  --help', 'Print this text and exit.'),
+    '',
+    'Commands (each explains itself with --help): ',
+    '',
+    ...COMMAND_SUMMARIES.map(
+      ({ name, summary }) => `   ${`${program} ${name}`.padEnd(22)}  ${summary}`,
+    ),
+    '',
+    'Examples: ',
+    '',
+    ...EXAMPLES.map(([words, meaning]) => `   ${`${program} ${words}`.padEnd(46)}  ${meaning}`),
+    '',
+    'Documents: docs/README.md beside the program',
     '',
     `   ${program}`,
     '',

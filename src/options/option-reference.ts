@@ -9,7 +9,7 @@ export function optionReference(): string {
   return [
     '# Command line options',
     '',
-    '<!-- Made by `node dist/scripts/write-option-reference.js` from src/options/option-table.ts. -->',
+    '<!-- Made by `node dist/scripts/pages/write-pages.js` from src/options/option-table.ts. -->',
     '',
     'All options are optional, but one of `--config-path` and `--config-yaml` is needed to start. A',
     'value follows its option as the next word (`--mode validate`) or after an equals sign',

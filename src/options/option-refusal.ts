@@ -9,9 +9,23 @@ export class OptionRefusal extends Error {
   readonly argument: string | undefined;
   readonly suggestion: string | undefined;
 
-  constructor(message: string, argument?: string, suggestion?: string) {
+  /** The words that would have been right, where there are few. */
+  readonly choices: readonly string[];
+
+  constructor(
+    message: string,
+    argument?: string,
+    suggestion?: string,
+    choices: readonly string[] = [],
+  ) {
     super(message);
+    this.choices = choices;
     this.argument = argument;
     this.suggestion = suggestion;
   }
+}
+
+/** A word that is none of a few. */
+export function wrongChoice(message: string, choices: readonly string[]): OptionRefusal {
+  return new OptionRefusal(message, undefined, undefined, choices);
 }

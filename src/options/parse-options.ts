@@ -7,10 +7,11 @@ import { Command, CommanderError, Option } from 'commander';
 
 import type { Options } from '../../shared/process/options.ts';
 import { checkOptions, type HostInfo } from './check-options.ts';
-import { briefUsage, fullHelp } from './help-text.ts';
+import { fullHelp, shortUsage } from './help-text.ts';
+import { meantWords } from './meant-words.ts';
 import { OptionRefusal } from './option-refusal.ts';
 import { flagOf, type OptionSpec } from './option-spec.ts';
-import { optionEntries, optionTable } from './option-table.ts';
+import { optionEntries } from './option-table.ts';
 import type { RawOptions } from './raw-options.ts';
 
 export type ParsedCommandLine =
@@ -66,7 +67,7 @@ function print(stream: 'stdout' | 'stderr', text: string): ParsedCommandLine {
 function refuse(refusal: OptionRefusal, program: string): ParsedCommandLine {
   const text =
     refusal.argument === undefined
-      ? `${refusal.message}\n`
+      ? `${refusal.message}\n${choiceLine(refusal.choices)}`
       : [
           `PARSE ERROR: Argument: ${refusal.argument}`,
           `             ${refusal.message}`,
@@ -74,15 +75,13 @@ function refuse(refusal: OptionRefusal, program: string): ParsedCommandLine {
             ? []
             : [`             Did you mean ${refusal.suggestion}?`]),
           '',
-          'Brief USAGE: ',
-          briefUsage(program),
-          '',
-          'For complete USAGE and HELP type: ',
-          `   ${program} --help`,
-          '',
-          '',
+          shortUsage(program),
         ].join('\n');
   return { kind: 'exit', exitCode: 1, stream: 'stderr', text };
+}
+
+function choiceLine(choices: readonly string[]): string {
+  return choices.length === 0 ? '' : `       expected: ${choices.join(', ')}\n`;
 }
 
 class ExitWord extends Error {
@@ -215,39 +214,11 @@ function refusalFrom(error: CommanderError, argv: readonly string[]): OptionRefu
 }
 
 function unknownWord(word: string): OptionRefusal {
-  return new OptionRefusal("Couldn't find match for argument", word, nearestFlag(word));
+  return new OptionRefusal("Couldn't find match for argument", word, meantWords(word));
 }
 
 /** `-c (--config-path)` or `(--mode)`, as Envoy names an option in its refusals. */
 function argumentName(key: string, spec: OptionSpec): string {
   const long = `(${flagOf(key)})`;
   return spec.short === undefined ? long : `-${spec.short} ${long}`;
-}
-
-function nearestFlag(word: string): string | undefined {
-  if (!word.startsWith('--')) return undefined;
-  const name = word.replace(/=.*/s, '');
-  let best: string | undefined;
-  let bestDistance = 3;
-  for (const key of Object.keys(optionTable)) {
-    const distance = editDistance(name, flagOf(key));
-    if (distance < bestDistance) {
-      bestDistance = distance;
-      best = flagOf(key);
-    }
-  }
-  return best;
-}
-
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const change = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }

@@ -168,10 +168,10 @@ export interface ClusterStatus {
   /** `alt_stat_name` when set. */
   readonly observabilityName: string;
   readonly addedViaApi: boolean;
-  readonly edsServiceName?: string;
+  readonly edsServiceName?: string | undefined;
   readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
   /** Present only with an outlier detector. Each is -1 without enough data. */
-  readonly outlier?: OutlierStatus;
+  readonly outlier?: OutlierStatus | undefined;
   /** Made while they are read: there may be a hundred thousand. */
   readonly hosts: Iterable<HostStatus> & { readonly length: number };
 }

@@ -4,7 +4,7 @@ import type { AdminRoute } from './admin-route.ts';
 
 const INTRODUCTION = `# The admin interface
 
-Made from the routing table by \`node dist/scripts/write-admin-reference.js\`; do not edit.
+Made from the routing table by \`node dist/scripts/pages/write-pages.js\`; do not edit.
 
 Every page that Envoy's admin interface has is here under the same path, with the same parameters
 and the same output. A command must be sent as POST; sent otherwise it has no effect and the answer

@@ -4,7 +4,7 @@
  */
 import { openFileLimit } from '../../shared/posix/processes.ts';
 import { errorText } from '../../shared/text/error-text.ts';
-import type { LineLogConfig } from '../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../shared/resources/access-loggers/lines.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { Profilers } from '../profiling/profilers.ts';
 import type { WorkerProfilers } from '../profiling/profilers.ts';

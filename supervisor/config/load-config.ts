@@ -95,6 +95,7 @@ export async function loadBootstrap(
   if (sources.length === 0) {
     throw unreadable(
       'At least one of --config-path or --config-yaml or Options::configProto() should be non-empty',
+      { hint: 'name a bootstrap with -c FILE; sluice --help says what else there is' },
     );
   }
   return loadSources<Bootstrap>(bootstrapType, sources, options);
@@ -182,7 +183,7 @@ async function readConfigFile(
     const content = await read(path, CONFIG_BYTES_MAX);
     return { name: path, format: sourceFormat(path), content };
   } catch (error) {
-    throw unreadable(`cannot read ${path}: ${causeText(error)}`, path, error);
+    throw unreadable(`cannot read ${path}: ${causeText(error)}`, { path, cause: error });
   }
 }
 
@@ -190,12 +191,20 @@ function configYamlSource(text: string): ConfigSource {
   return { name: '--config-yaml', format: 'yaml', content: Buffer.from(text) };
 }
 
-function unreadable(message: string, path?: string, cause?: unknown): ConfigError {
+function unreadable(
+  message: string,
+  {
+    path,
+    cause,
+    hint,
+  }: { readonly path?: string; readonly cause?: unknown; readonly hint?: string },
+): ConfigError {
   const problem: Problem = {
     severity: 'error',
     place: undefined,
     message,
     rule: 'source.unreadable',
+    ...(hint === undefined ? {} : { suggestion: hint }),
     ...(path === undefined ? {} : { reference: `Invalid path: ${path}` }),
   };
   return new ConfigError('config_unreadable', [problem], { cause });

@@ -22,6 +22,24 @@ export function formatPlace(place: Place | undefined): string {
   return steps.join('').replace(/^\./, '');
 }
 
+/**
+ * As Envoy's JSON reader says where it stands, and at what: ` @ path: what`; nothing at the root. A
+ * message in an Any, one of `anys`, is a step of its own to it.
+ */
+export function describePlace(
+  place: Place | undefined,
+  anys: WeakSet<Place>,
+  what: string | undefined,
+): string {
+  if (place === undefined) return '';
+  let path = '';
+  for (let step: Place | undefined = place; step !== undefined; step = step.parent) {
+    const name = typeof step.key === 'number' ? `[${step.key}]` : `.${step.key}`;
+    path = `${name}${anys.has(step) ? '.<any>' : ''}${path}`;
+  }
+  return ` @ ${path.replace(/^\./, '')}${what === undefined ? '' : `: ${what}`}`;
+}
+
 export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly place: Place | undefined;

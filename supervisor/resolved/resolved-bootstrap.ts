@@ -5,7 +5,7 @@
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { ScopedRouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
-import type { LineLogConfig } from '../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../shared/resources/access-loggers/lines.ts';
 import type {
   ClusterHostsResource,
   ClusterResource,
@@ -13,6 +13,7 @@ import type {
   OriginalDstOptions,
 } from '../../shared/resources/clusters/cluster.ts';
 import type { SocketOption } from '../../shared/addresses/socket-options.ts';
+import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { ResourceLocator } from './resource-locator.ts';
@@ -41,6 +42,10 @@ export interface ResolvedBootstrap {
   readonly overload?: OverloadConfig;
   /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
   readonly workerKillTimeoutMs: number;
+  /** Who is told how much the clusters have to do. */
+  readonly loadStats?: GrpcTarget;
+  /** The folder whose file `drain` makes the server begin as one that drains. */
+  readonly flagsPath?: string;
   /** Where resources come from beside the file. */
   readonly dynamic: DynamicSources;
   /** Largest program of a regular expression, in RE2's measure. */

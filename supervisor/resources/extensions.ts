@@ -4,7 +4,9 @@
  */
 import { typeNameOf } from '../config/type-name.ts';
 import type { Any } from '../../shared/api/well-known.ts';
+import { nearestName } from '../../shared/text/nearest-name.ts';
 import { unpackOpaque } from './opaque-config.ts';
+import { adviceForRefusal } from './refusal-advice.ts';
 import type { Scope } from './scope.ts';
 
 /** An extension as every place of the API writes it. */
@@ -64,17 +66,11 @@ export class ExtensionRegistry<
   find(message: ExtensionMessage, scope: Scope): FoundExtension<Factory> | undefined {
     const name = message.name ?? '';
     const place = scope.at('typed_config');
-    if (message.typed_config === undefined) {
-      scope.error(
-        'extension',
-        `Didn't find a registered implementation for '${name}' with type URL: ''`,
-        this.#whatToWrite(name),
-      );
-      return undefined;
-    }
+    if (message.typed_config === undefined) return this.#refuseUntyped(name, scope);
     const config = unpackOpaque(message.typed_config, place);
     if (config === undefined) return undefined;
     const type = typeNameOf(config['@type']);
+    if (type === '') return this.#refuseUntyped(name, place);
     const factory = this.#byType.get(type);
     if (factory !== undefined && this.#isDisabled(factory, scope)) {
       place.error(
@@ -87,7 +83,8 @@ export class ExtensionRegistry<
     if (factory !== undefined) return { factory, config };
     place.error(
       'unsupported',
-      `${this.#noun} '${name}' of type '${type}' is not supported; ${this.available()}`,
+      `${this.#noun} '${name}' of type '${type}' is not supported`,
+      adviceForRefusal(type) ?? '`sluice features` lists what is served',
     );
     return undefined;
   }
@@ -111,19 +108,30 @@ export class ExtensionRegistry<
     return [...this.#byType.values()].map(({ name, type }) => ({ name, type }));
   }
 
-  /** What there is, for a message about what there is not. */
-  available(): string {
-    const names = [...this.#byType.values()].map(({ name }) => name);
-    return names.length === 0 ? 'there is none yet' : `there is ${names.join(', ')}`;
-  }
-
   #isDisabled(factory: Factory, { context }: Scope): boolean {
     return context.disabledExtensions?.has(`${this.category}/${factory.name}`) === true;
   }
 
+  /** Without a type nothing says what the settings are of. */
+  #refuseUntyped(name: string, place: Scope): undefined {
+    place.error(
+      'extension',
+      `Didn't find a registered implementation for '${name}' with type URL: ''`,
+      this.#whatToWrite(name),
+    );
+  }
+
   #whatToWrite(name: string): string {
-    const known = [...this.#byType.values()].find((factory) => factory.name === name);
-    const type = known === undefined ? '<the full name of its message>' : known.type;
-    return `add typed_config: {"@type": type.googleapis.com/${type}}`;
+    const names = [...this.#byType.values()];
+    const known = names.find((factory) => factory.name === name);
+    if (known !== undefined) {
+      return `add typed_config: {"@type": type.googleapis.com/${known.type}}`;
+    }
+    const near = nearestName(
+      name,
+      names.map((factory) => factory.name),
+    );
+    const meant = near === undefined ? '' : `; did you mean ${near}?`;
+    return `typed_config needs an "@type" that names its message${meant}`;
   }
 }

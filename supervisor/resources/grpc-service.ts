@@ -6,19 +6,19 @@ import type {
   GrpcService_GoogleGrpc_CallCredentials as CallCredentials,
 } from '../../shared/api/generated/envoy/config/core/v3/grpc_service.ts';
 import type { ClientTls, GrpcTarget } from '../../shared/resources/grpc-target.ts';
+import { checkFormat } from './access-logs/format.ts';
 import { readDataSource } from './data-source.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import type { Scope } from './scope.ts';
 
 const FIELDS = knownFields<GrpcService>(
   ['envoy_grpc', 'google_grpc', 'initial_metadata'],
-  // A stream has no end to wait for.
+  // A stream has no end to wait for; whoever makes unary calls reads it.
   ['timeout'],
 );
 const CLUSTER_FIELDS = knownFields<EnvoyGrpc>(
-  ['cluster_name', 'authority', 'max_receive_message_length'],
-  // Calls from here carry none of these headers.
-  ['skip_envoy_headers'],
+  // Calls of the supervisor carry no headers of Envoy anyway.
+  ['cluster_name', 'authority', 'max_receive_message_length', 'skip_envoy_headers'],
 );
 const URI_FIELDS = knownFields<GoogleGrpc>(
   ['target_uri', 'channel_credentials', 'call_credentials', 'channel_args', 'stat_prefix'],
@@ -28,10 +28,10 @@ const URI_FIELDS = knownFields<GoogleGrpc>(
 /** Undefined after a reported problem. */
 export function resolveGrpcService(message: GrpcService, scope: Scope): GrpcTarget | undefined {
   refuseOtherFields(message, FIELDS, scope);
-  const metadata = (message.initial_metadata ?? []).map(({ key = '', value = '' }) => ({
-    key,
-    value,
-  }));
+  const metadata = (message.initial_metadata ?? []).map(({ key = '', value = '' }, index) => {
+    checkFormat(value, scope.at('initial_metadata', index, 'value'));
+    return { key, value };
+  });
   const { envoy_grpc: cluster, google_grpc: uri } = message;
   if (cluster !== undefined) {
     refuseOtherFields(cluster, CLUSTER_FIELDS, scope.at('envoy_grpc'));
@@ -42,6 +42,7 @@ export function resolveGrpcService(message: GrpcService, scope: Scope): GrpcTarg
       cluster: name,
       authority: cluster.authority === undefined ? name : cluster.authority,
       ...(limit === undefined ? {} : { maxMessageBytes: limit }),
+      ...(cluster.skip_envoy_headers === true ? { omitsEnvoyHeaders: true } : {}),
       metadata,
     };
   }

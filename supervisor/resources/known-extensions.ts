@@ -1,6 +1,6 @@
 /** All extensions that configuration may use, by the API's category, as the node tells others. */
 import { SINKS } from './bootstrap/resolve-sinks.ts';
-import { LOGGERS } from './access-logs/access-log.ts';
+import { LOGGERS } from './access-logs/loggers.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
@@ -13,6 +13,7 @@ import { KEY_VALUE_STORES } from './clusters/dns-cache.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './balancing/lb-policies.ts';
+import { INJECTED_CREDENTIALS } from './filters/http/auth/credential-injector.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
 import { FILTERS as HTTP_FILTERS } from './filters/http-filters.ts';
@@ -47,6 +48,7 @@ const registries: readonly Registry[] = [
   EVENT_SINKS,
   HEALTH_CHECKERS,
   COMPRESSION_LIBRARIES,
+  INJECTED_CREDENTIALS,
   SESSION_STATES,
   HTTP_FILTERS,
   LISTENER_FILTERS,

@@ -19,16 +19,19 @@ export interface ServerCommandsOptions {
   readonly drains: Drains;
   readonly ending: Ending;
   readonly eventLogs: EventLogs;
+  /** Health checks fail from the start. */
+  readonly startsDraining: boolean;
 }
 
 export class ServerCommands implements AdminCommands {
   readonly #options: ServerCommandsOptions;
-  #isHealthCheckFailed = false;
+  #isHealthCheckFailed: boolean;
   #healthChanged: (() => void) | undefined;
   #reopenAdminLogs: (() => void) | undefined;
 
   constructor(options: ServerCommandsOptions) {
     this.#options = options;
+    this.#isHealthCheckFailed = options.startsDraining;
   }
 
   /** Whether the server says that it drains although it is live. */

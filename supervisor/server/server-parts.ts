@@ -2,6 +2,8 @@
  * The parts of a server that exist once its configuration is known, put together in tiers, each of
  * which needs only those below it; and what all of them do at the steps of a server's life.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import { LoopDelay } from '../loop/loop-delay.ts';
 import type { Configuration } from '../start/load-configuration.ts';
@@ -30,8 +32,9 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const upstream = makeUpstreamParts(input, base);
   const telling = makeTellingParts(input, base, upstream.upstreams);
   const { listeners, serverStats, overload, drains, eventLogs } = base;
-  const { stats, logServices } = telling;
-  const commands = new ServerCommands({ pool, drains, eventLogs, ending });
+  const { stats, logServices, loadStats } = telling;
+  const startsDraining = isFlagged(configuration.resolved.flagsPath);
+  const commands = new ServerCommands({ pool, drains, eventLogs, ending, startsDraining });
   const taps = new TapSessions({
     clock,
     notify: (notice) => pool.notify(notice),
@@ -56,14 +59,31 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
       serverStats.initialized();
       overload.start();
       stats.start();
+      loadStats.start();
       loopDelay = new LoopDelay(clock, stats.store);
     },
     stop: () => {
       loopDelay?.stop();
       for (const part of [taps, overload, stats, commands]) part.stop();
-      for (const part of [logServices, base.runtime, upstream.dynamic, upstream.upstreams]) {
+      for (const part of [
+        logServices,
+        loadStats,
+        base.runtime,
+        upstream.dynamic,
+        upstream.upstreams,
+      ]) {
         part.close();
       }
     },
   };
+}
+
+/** Whether the folder of flags has the file `drain`. */
+function isFlagged(flagsPath: string | undefined): boolean {
+  if (flagsPath === undefined) return false;
+  const log = getLogger('main');
+  log.info(`server flags path: ${flagsPath}`);
+  const isDraining = existsSync(join(flagsPath, 'drain'));
+  if (isDraining) log.info('starting server in drain mode');
+  return isDraining;
 }

@@ -25,6 +25,8 @@ export interface ServiceStreams {
    * A message of this type that has its field `identifier` alone: the node, and what else is said.
    */
   readonly identifier: (type: string, others?: JsonObject) => Promise<Uint8Array>;
+  /** This server, as it names itself. */
+  readonly node: () => JsonObject;
 }
 
 interface StreamingServer {
@@ -58,19 +60,24 @@ export function makeServiceStreams(
       );
     },
     identifier: (type, others) => encodedIdentifier(server, type, others),
+    node: () => nodeOf(server),
   };
 }
 
+function nodeOf({ configuration, version }: StreamingServer): JsonObject {
+  const { bootstrap, resolved } = configuration;
+  const configured = (bootstrap.node ?? {}) as JsonObject;
+  return nodeMessage({ configured, identity: resolved.node, version });
+}
+
 async function encodedIdentifier(
-  { configuration, version }: StreamingServer,
+  server: StreamingServer,
   type: string,
   others: JsonObject = {},
 ): Promise<Uint8Array> {
   const { encodeMessage } = await import('../config/convert/message-encoder.ts');
   const { ApiCatalog } = await import('../config/api/api-catalog.ts');
-  const { bootstrap, resolved } = configuration;
-  const configured = (bootstrap.node ?? {}) as JsonObject;
-  const node = nodeMessage({ configured, identity: resolved.node, version });
   const catalog = new ApiCatalog();
-  return encodeMessage(catalog, catalog.message(type), { identifier: { node, ...others } });
+  const identifier = { node: nodeOf(server), ...others };
+  return encodeMessage(catalog, catalog.message(type), { identifier });
 }

@@ -11,6 +11,7 @@ import { StatsEngine, type StatsEngineOptions } from '../stats-output/stats-engi
 import type { StatStore } from '../stats/stat-store.ts';
 import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 import { workerPids, type BaseParts, type ServerPartsInput } from './base-parts.ts';
+import { type LoadStatsPart, makeLoadStats } from './load-stats-part.ts';
 import { makeServiceStreams, type ServiceStreams } from './service-streams.ts';
 import { sinkDependencies } from './sink-dependencies.ts';
 
@@ -19,6 +20,7 @@ const LOGS_MESSAGE = 'envoy.service.accesslog.v3.StreamAccessLogsMessage';
 export interface TellingParts {
   readonly stats: StatsEngine;
   readonly logServices: LogServices;
+  readonly loadStats: LoadStatsPart;
   /** With `--enable-mutex-tracing` only. */
   readonly contention: ContentionTracer | undefined;
 }
@@ -46,7 +48,12 @@ export function makeTellingParts(
     log: getLogger('stats').log,
   });
   for (const { index } of pool.status()) stats.workerSpawned(index);
-  return { stats, logServices: makeLogServices(streams, statStore), contention };
+  return {
+    stats,
+    logServices: makeLogServices(streams, statStore),
+    loadStats: makeLoadStats(input, streams, { upstreams, statStore, stats }),
+    contention,
+  };
 }
 
 /** What is counted of waits, and what the statistics wait for. */

@@ -4,7 +4,7 @@
  * dropped.
  */
 import protobuf from 'protobufjs/minimal.js';
-import type { LogStream } from '../../shared/resources/access-log.ts';
+import type { LogStream } from '../../shared/resources/access-loggers/grpc.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { GRPC_ACCESS_LOG } from '../../shared/stats/templates/grpc-access-log.ts';
 import type { LogNotice } from '../../shared/messages/worker-notices.ts';

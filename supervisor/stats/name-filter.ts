@@ -1,4 +1,5 @@
 /** The `filter` parameter of the statistics pages, in both syntaxes it can have. */
+import { escapeControls } from '../../shared/logging/escape.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import { makeRegexRunner, type RegexRunner } from '../../shared/regex/run-regex.ts';
 import { compileRegex } from '../regex/compile-regex.ts';
@@ -9,7 +10,7 @@ export type FilterCompiler = (pattern: string) => ((name: string) => boolean) | 
 
 export const re2Filter: FilterCompiler = (pattern) => {
   const compiled = compileRegex(pattern, { use: 'match' });
-  if (!compiled.ok) return `Invalid re2 regex: ${compiled.error}`;
+  if (!compiled.ok) return `Invalid re2 regex: ${escapeControls(compiled.error)}`;
   return containedIn(makeRegexRunner(compiled.regex));
 };
 
@@ -22,7 +23,7 @@ export function ecmaScriptFilter(pattern: string): ReturnType<FilterCompiler> | 
     void new RegExp(pattern);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return `Invalid regex '${pattern}': ${ecmaScriptReason(error)}`;
+    return escapeControls(`Invalid regex '${pattern}': ${ecmaScriptReason(error)}`);
   }
   const regex = compileEcmaScript(pattern, 'match');
   return regex && containedIn(makeRegexRunner(regex));

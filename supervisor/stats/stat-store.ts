@@ -1,14 +1,13 @@
 /**
- * All statistics of the server: the supervisor's own and, added up, every worker's. It owns values,
- * definitions and the flags of each statistic; who holds what share of a gauge is worker-share.ts's
- * business, order and output are the renderers'.
- *
- * An index addresses one statistic. The indices of a block are contiguous from its base in the
- * order of its template, so that no name is stored for them. `generation` changes with every
- * definition and removal: whoever caches an order of statistics compares it.
+ * Values, definitions and flags of all statistics: the supervisor's own and, added up, every worker's.
+ * Shares of gauges are worker-share.ts's business, order and output the renderers'. An index
+ * addresses one statistic. The indices of a block are contiguous from its base in the order of its
+ * template, so that no name is stored for them. `generation` changes with every definition and
+ * removal: whoever caches an order of statistics compares it.
  */
 import assert from 'node:assert/strict';
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
+import { lineOf } from '../../shared/stats/stat-scope.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StatKind, StatSpec, StatTemplate } from '../../shared/stats/template.ts';
 import { BlockIndex } from '../../shared/stats/block-index.ts';
@@ -105,19 +104,19 @@ export class StatStore implements StatWriter {
     return this.holdNamed('histogram', name).base;
   }
 
-  releaseNamed(name: string): void {
-    const definition = this.#definitions.get(name);
-    if (definition !== undefined) this.release(definition);
-  }
-
   defineTextReadout(name: string): number {
     return this.holdNamed('text_readout', name).base;
   }
 
+  releaseNamed(name: string): void {
+    const definition = this.findNamed(name);
+    if (definition !== undefined) this.release(definition);
+  }
+
   /** Finds or makes a block and adds a holder to it. */
-  hold(template: StatTemplate, prefix: string): Definition {
-    // Everything begins with an empty prefix; the order of names could not be kept per block.
-    assert(prefix !== '', 'a block of statistics needs a prefix');
+  hold(template: StatTemplate, givenPrefix: string): Definition {
+    const prefix = lineOf(givenPrefix);
+    assert(prefix !== '', 'without a prefix the order of names could not be kept');
     this.recentLookups.note(prefix);
     const key = `${template.id} ${prefix}`;
     const known = this.#definitions.get(key);
@@ -138,7 +137,8 @@ export class StatStore implements StatWriter {
   }
 
   /** Finds or makes a statistic by its whole name and adds a holder to it. */
-  holdNamed(kind: StatKind, name: string): Definition {
+  holdNamed(kind: StatKind, givenName: string): Definition {
+    const name = lineOf(givenName);
     this.recentLookups.note(name);
     // Without a space a name cannot be taken for a block's key.
     const known = this.#definitions.get(name);
@@ -264,11 +264,11 @@ export class StatStore implements StatWriter {
   }
 
   find(template: StatTemplate, prefix: string): Definition | undefined {
-    return this.#definitions.get(`${template.id} ${prefix}`);
+    return this.#definitions.get(`${template.id} ${lineOf(prefix)}`);
   }
 
   findNamed(name: string): Definition | undefined {
-    return this.#definitions.get(name);
+    return this.#definitions.get(lineOf(name));
   }
 
   definitions(): IterableIterator<Definition> {

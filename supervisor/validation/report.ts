@@ -22,7 +22,7 @@ export function renderReport(format: ReportFormat, result: ValidationResult): st
 }
 
 /** Every key is always there; what is not known is null. */
-function jsonReport({ configPath, problems }: ValidationResult): object {
+export function jsonReport({ configPath, problems }: ValidationResult): object {
   return {
     valid: !problems.some(isError),
     config_path: configPath,

@@ -2,16 +2,14 @@
  * `--mode validate`: loads and resolves the configuration as a server would, with the files that it
  * names, reports what is wrong with it and opens nothing.
  */
-import { systemClock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
-import { ConfigError, formatProblem } from '../config/config-error.ts';
+import { formatProblem } from '../config/config-error.ts';
 import { isError } from '../config/follow-up.ts';
 import type { Problem } from '../config/problem.ts';
 import { configureServerLog } from '../start/configure-server-log.ts';
-import { loadConfiguration } from '../start/load-configuration.ts';
-import { isStartFailure, reportStartFailure } from '../life-cycle/start-failure.ts';
-import { unknownFieldsOf } from '../xds/unknown-fields.ts';
+import { reportStartFailure } from '../life-cycle/start-failure.ts';
+import { checkEverything, findProblems } from './find-problems.ts';
 import { renderReport } from './report.ts';
 
 const log = getLogger('main');
@@ -31,44 +29,14 @@ export async function validateConfiguration(
 async function validateInText(options: Options, print: (text: string) => void): Promise<0 | 1> {
   try {
     const warn = (problem: Problem): void => log.warning(formatProblem(problem));
-    await checkEverything(options, warn);
+    await checkEverything(options, {
+      warn,
+      loaded: ({ bootstrap }) => configureServerLog(options, bootstrap),
+    });
   } catch (error) {
     reportStartFailure(error, options);
     return 1;
   }
   print(`configuration '${options.configPath}' OK\n`);
   return 0;
-}
-
-/** Errors and warnings alike. */
-async function findProblems(options: Options): Promise<readonly Problem[]> {
-  const problems: Problem[] = [];
-  try {
-    await checkEverything(options, (problem) => problems.push(problem));
-  } catch (error) {
-    if (error instanceof ConfigError) {
-      problems.push(...error.problems);
-    } else if (isStartFailure(error)) {
-      const { code: rule, message } = error;
-      problems.push({ severity: 'error', place: undefined, message, rule });
-    } else {
-      throw error;
-    }
-  }
-  return problems;
-}
-
-/** Rejects with the errors; `warn` is told of what is accepted all the same. */
-async function checkEverything(options: Options, warn: (problem: Problem) => void): Promise<void> {
-  const configuration = await loadConfiguration(options, systemClock);
-  for (const warning of configuration.warnings) warn(warning);
-  configureServerLog(options, configuration.bootstrap);
-  // Found only where it is needed: most configurations name no files.
-  const { checkFollowedFiles } = await import('./followed-files.ts');
-  const followed = await checkFollowedFiles(configuration, {
-    unknownFields: unknownFieldsOf(options),
-    skipSecrets: options.validateSkipSecrets,
-  });
-  if (followed.some(isError)) throw new ConfigError('config_invalid', followed);
-  for (const warning of followed) warn(warning);
 }

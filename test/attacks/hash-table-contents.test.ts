@@ -16,7 +16,7 @@ import { UpstreamHost } from '../../workers/upstream/hosts/host.ts';
 import { type WeighedHost, weighHosts } from '../../workers/upstream/hosts/host-weights.ts';
 import { ActiveRequests } from '../../workers/upstream/hosts/active-requests.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
-import { attackParameters, attackRandom, attackRuns } from '../support/attack.ts';
+import { attackParameters, attackRandom, attackTurns } from '../support/attack.ts';
 import { host } from '../support/parts/data-plane.ts';
 
 const stats = new WorkerStatStore();
@@ -127,7 +127,7 @@ describe('a ring of hashes', () => {
 
   it('is sorted whatever its hashes are', () => {
     const random = attackRandom();
-    for (let run = 0; run < attackRuns(40, 4000); run++) {
+    for (const run of attackTurns(40, 4000)) {
       // Few different ones, so that many places share a hash, down to one.
       const different = 1 + Math.floor(random() * [1, 3, 1000, 2 ** 32][run % 4]!);
       const places = new RingPlaces(Math.floor(random() * 3000), 300);

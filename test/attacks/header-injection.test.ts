@@ -201,7 +201,11 @@ describe('headers made of what peers say', () => {
       const response = new HeaderMap();
       response.status = 200;
       response.add(text, 'v');
-      assert.equal(valuesOf(answering(response), text).length > 0, isToken, JSON.stringify(text));
+      assert.equal(
+        valuesOf(answering(response), text.toLowerCase()).length > 0,
+        isToken,
+        JSON.stringify(text),
+      );
     }
   });
 

@@ -18,7 +18,7 @@ import {
 } from '../../supervisor/hot-restart/hot-restart-codec.ts';
 import type { HotRestartMessage } from '../../supervisor/hot-restart/hot-restart-message.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
-import { attackParameters, attackRandom, attackRuns } from '../support/attack.ts';
+import { attackParameters, attackRandom, attackTurns } from '../support/attack.ts';
 import { openSender } from '../support/programs/datagram-senders.ts';
 import { makeEpochs, type Epochs } from '../support/programs/epochs.ts';
 import type { Sluice } from '../support/programs/sluice.ts';
@@ -205,10 +205,11 @@ describe('datagrams that no epoch sends', () => {
     const first = await epochs.start(0);
     const files = openFiles(first);
     const descriptor = openSync('/dev/null', 'r');
-    const runs = attackRuns(400, 60_000);
-    for (let run = 1; run <= runs; run += 1) {
+    let runs = 0;
+    for (const turn of attackTurns(400, 60_000)) {
+      runs = turn + 1;
       await attack(epochs, descriptor);
-      if (run % BATCH !== 0) continue;
+      if (runs % BATCH !== 0) continue;
       assert.equal((await first.admin('/ready')).status, 200);
       await waitUntil('no descriptors left', () => openFiles(first) <= files + 1);
     }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { attackRandom, attackRuns } from '../support/attack.ts';
+import { attackRandom, attackTurns } from '../support/attack.ts';
 import { startDataPlane, type RunningDataPlane } from '../support/parts/data-plane.ts';
 import { fetchOnce } from '../support/peers/http-client.ts';
 import {
@@ -129,7 +129,7 @@ describe('a host of HTTP/2', () => {
 
   it('that writes garbage between frames costs its own requests alone', async () => {
     const random = attackRandom(7);
-    for (let run = 0; run < attackRuns(60, 20_000); run++) {
+    for (const _ of attackTurns(60, 20_000)) {
       await attacked((host, stream) => {
         const count = 1 + Math.floor(random() * 8);
         for (let each = 0; each < count; each++) {

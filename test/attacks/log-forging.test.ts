@@ -136,7 +136,7 @@ describe('log lines', () => {
       format: '%QUERY_PARAM(q)%|%REQ(X-Q)%\n',
       omitEmptyValues: false,
     } as const;
-    const accessLogs = [{ sink: { kind: 'file', path }, format }] as const;
+    const accessLogs = [{ kind: 'lines', sink: { kind: 'file', path }, format }] as const;
     await using plane = await startDataPlane({
       manager: { accessLogs },
       routes: [route(prefix('/'), direct({ body: Buffer.from('ok') }))],

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { sharedMemoryName } from '../../supervisor/hot-restart/endpoint-names.ts';
-import { attackRuns } from '../support/attack.ts';
+import { attackTurns } from '../support/attack.ts';
 import { makeEpochs } from '../support/programs/epochs.ts';
 import { startLoad } from '../support/peers/load.ts';
 import { isAlive } from '../support/programs/processes.ts';
@@ -35,10 +35,11 @@ describe('a restarter that is told to restart again and again', () => {
     const before = { own: openFiles(restarterPid), epoch: openFiles(first.pid) };
     const load = startLoad({ port: epochs.port, restMs: 20 });
     const pids = new Set([first.pid]);
-    const last = attackRuns(2, 60);
-    for (let epoch = 1; epoch <= last; epoch += 1) {
+    let last = 0;
+    for (const turn of attackTurns(2, 60)) {
+      last = turn + 1;
       restarter.process.kill('SIGHUP');
-      await restarter.saw(`epoch ${epoch} is live`);
+      await restarter.saw(`epoch ${last} is live`);
       for (const { pid } of await restarterStatus(epochs)) pids.add(pid);
     }
     assert.deepEqual(

@@ -40,9 +40,9 @@ describe('a path that a pattern nearly matches', () => {
     await using sluice = await startSluice({ bootstrap: bootstrap({ listeners: [listener] }) });
     const port = await sluice.listenerPort('web');
     for (const [at, [, text]] of SLOW.entries()) {
-      let left = attackRuns(4, 400) * 2;
+      let left = attackRuns(4, 100) * 2;
       const attack = async (path: string, headers: Record<string, string>): Promise<void> => {
-        for (let run = 0; run < attackRuns(4, 400); run++) {
+        for (let run = 0; run < attackRuns(4, 100); run++) {
           const { status } = await fetchOnce({ port, path, headers });
           assert.equal(status, 200, SLOW[at]?.[0]);
           left -= 1;
@@ -60,7 +60,7 @@ describe('a path that a pattern nearly matches', () => {
       }
       await attacks;
       // As many get their turn as hostile ones: none of those keeps the worker for itself.
-      assert.ok(answered >= attackRuns(4, 400), `${SLOW[at]?.[0]}: ${answered} others`);
+      assert.ok(answered >= attackRuns(4, 100), `${SLOW[at]?.[0]}: ${answered} others`);
     }
   });
 });

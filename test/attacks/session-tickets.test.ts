@@ -5,7 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { attackRandom, attackRuns } from '../support/attack.ts';
+import { attackRandom, attackRuns, attackTurns } from '../support/attack.ts';
+import { freePort } from '../support/free-port.ts';
 import { bootstrap } from '../support/parts/bootstrap.ts';
 import { fileSource, moveIntoPlace } from '../support/peers/discovery-files.ts';
 import { makeScratch } from '../support/scratch.ts';
@@ -20,8 +21,12 @@ import {
   type Variant,
   visit,
 } from '../support/peers/session-tickets.ts';
+import { makeEpochs } from '../support/programs/epochs.ts';
 import { startSluice } from '../support/programs/sluice.ts';
 import { secretMessage } from '../support/parts/tls.ts';
+
+/** What decides who may pass, and what does not. */
+const ACROSS_EPOCHS = ['base', 'alpn', 'required', 'mismatched', 'pinned', 'revoked'];
 
 interface Attempt {
   readonly version: TlsVersion;
@@ -38,6 +43,12 @@ function allAttempts({ credentials }: SessionParties, variants: readonly Variant
       variants.flatMap((from) => variants.map((to) => ({ version, credential, from, to }))),
     ),
   );
+}
+
+/** What a client says of itself. */
+function shown({ version, credential }: Attempt): Parameters<typeof visit>[1] {
+  const { name: _name, ...own } = credential;
+  return { ...own, minVersion: version, maxVersion: version };
 }
 
 /** Some of all, every one in the long form; those that must resume are among them. */
@@ -83,13 +94,63 @@ describe('tickets of listeners that differ in one setting', () => {
   }
 });
 
+describe('tickets of the epoch before', () => {
+  for (const kind of ['own keys', 'keys by file'] as const) {
+    it(`let nobody pass who would not pass without one: ${kind}`, async () => {
+      await using epochs = await makeEpochs();
+      const parties = makeParties(epochs.scratch);
+      const keys = { session_ticket_keys: { keys: [{ filename: parties.ticketPath }] } };
+      const variants = makeVariants(parties, kind === 'own keys' ? {} : keys).filter(({ name }) =>
+        ACROSS_EPOCHS.includes(name),
+      );
+      const ports = new Map<Variant, number>();
+      for (const variant of variants) ports.set(variant, await freePort());
+      const portOf = (variant: Variant): number => ports.get(variant) ?? 0;
+      const listeners = variants.map((variant) => ({
+        ...variant.listener,
+        address: { socket_address: { address: '127.0.0.1', port_value: portOf(variant) } },
+      }));
+      const parent = await epochs.start(0, { bootstrap: bootstrap({ listeners }) });
+      const all = allAttempts(parties, variants).filter(({ credential }) =>
+        ['good', 'none'].includes(credential.name),
+      );
+      const pairs = chosen(all, attackRuns(24, all.length), 7);
+      const tickets = new Map<Attempt, Buffer | undefined>();
+      for (const attempt of pairs) {
+        tickets.set(attempt, (await visit(portOf(attempt.from), shown(attempt))).session);
+      }
+      await epochs.start(1, { bootstrap: bootstrap({ listeners }) });
+      await parent.exited();
+      let resumed = 0;
+      for (const attempt of pairs) {
+        const { version, credential, from, to } = attempt;
+        const session = tickets.get(attempt);
+        if (session === undefined) continue;
+        const full = await visit(portOf(to), shown(attempt));
+        const again = await visit(portOf(to), { ...shown(attempt), session });
+        const case_ = `${version} ${credential.name} from ${from.name} to ${to.name}`;
+        assert.equal(again.passes, full.passes, `${case_}: passes`);
+        const mayResume = from.group === to.group && to.resumes;
+        if (!mayResume) assert.equal(again.isReused, false, `${case_}: resumed`);
+        else if (kind === 'keys by file' && full.passes) {
+          assert.equal(again.isReused, true, `${case_}: resumed`);
+        }
+        resumed += Number(again.isReused);
+      }
+      assert.ok(kind === 'own keys' || resumed > 0);
+    });
+  }
+});
+
 async function tryAll(
   all: Attempt[],
   salt: number,
   portOf: (variant: Variant) => number,
 ): Promise<{ readonly resumed: number; readonly refused: number }> {
   const seen = { resumed: 0, refused: 0 };
-  for (const { version, credential, from, to } of chosen(all, attackRuns(44, all.length), salt)) {
+  const attempts = chosen(all, attackRuns(44, all.length), salt);
+  for (const turn of attackTurns(attempts.length, attempts.length)) {
+    const { version, credential, from, to } = attempts[turn]!;
     const { name, ...shown } = credential;
     const options = { ...shown, minVersion: version, maxVersion: version };
     const first = await visit(portOf(from), options);

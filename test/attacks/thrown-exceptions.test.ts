@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerResponse } from 'node:http';
 import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
-import { LogFile } from '../../workers/access-log/log-file.ts';
+import { LogFile } from '../../workers/access-log/loggers/lines/log-file.ts';
 import { PassThroughFilter } from '../../workers/filters/pass-through-filter.ts';
 import { HttpConnection } from '../../workers/manager/connection.ts';
 import { HttpStream } from '../../workers/manager/stream.ts';
@@ -26,7 +26,7 @@ import { PriorityBalancer } from '../../workers/upstream/balancing/priority-bala
 import { RoundRobinPicker } from '../../workers/upstream/balancing/round-robin-picker.ts';
 import { ConnectionPool } from '../../workers/upstream/pools/connection-pool.ts';
 import { Http1PoolConnection } from '../../workers/upstream/pools/http1-pool-connection.ts';
-import { attackRandom, attackRuns } from '../support/attack.ts';
+import { attackRandom, attackTurns } from '../support/attack.ts';
 import { startDataPlane, type RunningDataPlane } from '../support/parts/data-plane.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
 import { NO_RETRIES, prefix, route, toCluster } from '../support/parts/routes.ts';
@@ -172,7 +172,7 @@ describe('exceptions in the data path', () => {
     await using upstream = await startHttpUpstream((request, response) =>
       answer(request.url ?? '', response, random),
     );
-    for (let run = 0; run < attackRuns(12, 1_500); run++) {
+    for (const run of attackTurns(12, 1_500)) {
       let noted = 0;
       let thrown = 0;
       const foreign: unknown[] = [];
@@ -192,6 +192,7 @@ describe('exceptions in the data path', () => {
           streamIdleTimeoutMs: 300,
           accessLogs: [
             {
+              kind: 'lines',
               sink: { kind: 'file', path: '/dev/null' },
               format: { kind: 'text', format: '%REQ(a)% %DURATION%\n', omitEmptyValues: false },
             },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+import type { AccessLogConfig } from '../../shared/resources/access-loggers/access-loggers.ts';
 import { bootstrap } from '../support/parts/bootstrap.ts';
 import { startDataPlane } from '../support/parts/data-plane.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
@@ -17,6 +17,7 @@ const FORMAT =
 
 function logTo(path: string): AccessLogConfig {
   return {
+    kind: 'lines',
     sink: { kind: 'file', path },
     format: { kind: 'text', format: FORMAT, omitEmptyValues: false },
   };

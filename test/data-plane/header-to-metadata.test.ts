@@ -84,6 +84,7 @@ async function startWith(
       ],
       accessLogs: [
         {
+          kind: 'lines',
           sink: { kind: 'file', path },
           format: { kind: 'text', format: '%DYNAMIC_METADATA(ns)%\n', omitEmptyValues: false },
         },

@@ -64,7 +64,7 @@ describe('set_metadata', () => {
         },
         {
           upstreamPorts: [upstream.port],
-          manager: { accessLogs: [{ sink: { kind: 'file', path }, format }] },
+          manager: { accessLogs: [{ kind: 'lines', sink: { kind: 'file', path }, format }] },
         },
       ),
     );
@@ -342,7 +342,7 @@ describe('a log with more moments', () => {
     const plane = await startDataPlane({
       upstreamPorts: [upstream.port],
       manager: {
-        accessLogs: [{ sink: { kind: 'file', path }, format }],
+        accessLogs: [{ kind: 'lines', sink: { kind: 'file', path }, format }],
         logMoments: { newRequest: true, tunnelEstablished: false, intervalMs: 20 },
       },
     });

@@ -17,7 +17,10 @@ async function logOf(routes: readonly Route[], path: string) {
   const format = { kind: 'text', format: FORMAT, omitEmptyValues: false } as const;
   const plane = await startDataPlane({
     routes,
-    manager: { normalizePath: true, accessLogs: [{ sink: { kind: 'file', path: file }, format }] },
+    manager: {
+      normalizePath: true,
+      accessLogs: [{ kind: 'lines', sink: { kind: 'file', path: file }, format }],
+    },
   });
   const client = await openRaw(plane.port);
   client.send(`GET ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`);

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
 import { fetchOnce } from '../support/peers/http-client.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
-import { startReceivingService } from '../support/peers/receiving-service.ts';
+import { startReceivingService } from '../support/peers/services/receiving-service.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { startSluice } from '../support/programs/sluice.ts';
 import { startHttpUpstream } from '../support/peers/upstream.ts';

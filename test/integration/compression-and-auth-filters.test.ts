@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { fetchBytes } from '../support/peers/fetch-bytes.ts';
 import { fetchOnce } from '../support/peers/http-client.ts';
 import { startSluice, type Sluice } from '../support/programs/sluice.ts';
 import { startHttpUpstream } from '../support/peers/upstream.ts';
@@ -55,26 +56,6 @@ async function startWith(
     }),
   });
   return { sluice, port: await sluice.listenerPort('web') };
-}
-
-interface Bytes {
-  readonly headers: NodeJS.Dict<string | string[]>;
-  readonly body: Buffer;
-}
-
-function fetchBytes(port: number, headers: Record<string, string>): Promise<Bytes> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        resolve({ headers: response.headers, body: Buffer.concat(chunks) });
-      });
-    });
-    outgoing.on('error', reject);
-    outgoing.end();
-  });
 }
 
 const NUMBERS = Array.from({ length: 9_000 }, (_, number) => number).join(' ');

@@ -11,10 +11,24 @@ const seed = Number(process.env['SLUICE_ATTACK_SEED'] ?? 20261122);
 /** The number of cases to try in this run: `short` within `npm test`, `long` otherwise. */
 export const attackRuns = (short: number, long: number): number => (isLong ? long : short);
 
+/** The longest that one long attack goes on, so that all of them together take an hour at most. */
+const LONG_MS = 45_000;
+
+/**
+ * Counts from 0 to as many cases as there are to try, and ends earlier where the long form of an
+ * attack has taken its time.
+ */
+export function* attackTurns(short: number, long: number): Generator<number, void> {
+  const end = isLong ? performance.now() + LONG_MS : Infinity;
+  const count = attackRuns(short, long);
+  for (let turn = 0; turn < count && performance.now() < end; turn++) yield turn;
+}
+
 /** What fast-check is told of such a run; it prints the seed and the path of a failure itself. */
 export const attackParameters = (short: number, long: number): Parameters<unknown> => ({
   numRuns: attackRuns(short, long),
   seed,
+  ...(isLong ? { interruptAfterTimeLimit: LONG_MS, markInterruptAsFailure: false } : {}),
 });
 
 /** Random numbers in [0, 1) that are the same in every run with the same seed (mulberry32). */

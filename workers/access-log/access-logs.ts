@@ -1,78 +1,51 @@
 /**
- * The access logs of one worker: compiles configured logs, keeps one writer per file, however many
- * logs write to it, and collects entries for log services.
+ * The access logs of one worker: gives each configured log to the loggers of its kind, and asks its
+ * filter before they see a stream.
  */
-import { FILESYSTEM } from '../../shared/stats/templates/server.ts';
-import type {
-  AccessLogConfig,
-  LineLogConfig,
-  LogServiceConfig,
-} from '../../shared/resources/access-log.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
-import type { StreamInfo } from '../stream/stream-info.ts';
+import assert from 'node:assert/strict';
+import type { AccessLogConfig } from '../../shared/resources/access-loggers/access-loggers.ts';
 import type { Runtime } from '../loop/runtime.ts';
-import { compileLogFormat } from '../substitution/compile-format.ts';
-import { EntryBuffer } from './entry-buffer.ts';
-import { encodeEntry } from './log-entry.ts';
-import { LogFile } from './log-file.ts';
-import type { LogEvents } from './log-file.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileLogFilter } from './log-filter.ts';
-import { openTarget, targetKey } from './log-target.ts';
-import { PipeTurn } from './pipe-turn.ts';
-import type { SharedPages } from '../loop/shared-count.ts';
+import type { Logger, LoggerEnv, Loggers } from './logger.ts';
+import { makeLoggers } from './loggers.ts';
 import type { AccessLog } from './types.ts';
 
 /** Logs of one listener or connection manager. */
 export interface OpenAccessLogs {
   readonly logs: readonly AccessLog[];
-  /** Lets go of the files; a file that no log uses any more is flushed and closed. */
+  /** Lets go of the loggers; what they have taken is still written. */
   release(): void;
 }
 
-export type AccessLogEnv = Pick<
-  DataPlaneEnv,
-  'clock' | 'exceptions' | 'heritage' | 'log' | 'notify'
-> & {
-  readonly stats: StatWriter;
-  readonly runtime: Runtime;
-  readonly pages: SharedPages;
-};
-
-interface SharedFile {
-  readonly file: LogFile;
-  users: number;
-}
+export type AccessLogEnv = LoggerEnv & { readonly runtime: Runtime };
 
 const LOGGER = 'file';
-const DROPPED_LINES = 'sluice.access_log.dropped_lines';
-const BYTES_PER_KB = 1024;
 
 export class AccessLogs {
   readonly #env: AccessLogEnv;
-  readonly #files = new Map<string, SharedFile>();
-  readonly #buffers = new Set<EntryBuffer>();
-  readonly #closing = new Set<Promise<void>>();
-  readonly #events: LogEvents;
+  readonly #loggers: ReadonlyMap<string, Loggers<AccessLogConfig>>;
 
   constructor(env: AccessLogEnv) {
     this.#env = env;
-    this.#events = makeEvents(env);
+    this.#loggers = makeLoggers(env);
   }
 
-  /** Throws when a file cannot be opened; then none of these logs is open. */
+  /** Throws when a logger cannot be opened; then none of these logs is open. */
   open(configs: readonly AccessLogConfig[]): OpenAccessLogs {
-    const releases: (() => void)[] = [];
-    const release = (): void => releases.forEach((letGo) => letGo());
+    const opened: Logger[] = [];
+    const release = (): void => {
+      for (const logger of opened.splice(0)) logger.release();
+    };
     try {
       const logs = configs.map((config) => {
-        if ('stream' in config) return this.#openService(config, releases);
-        const file = this.#acquire(config.sink);
-        const key = targetKey(config.sink);
-        releases.push(() => this.#release(key));
-        return this.#compile(config, file);
+        const loggers = this.#loggers.get(config.kind);
+        assert(loggers !== undefined, `no access logger of kind ${config.kind}`);
+        const logger = loggers.open(config);
+        opened.push(logger);
+        return this.#filtered(config, logger);
       });
-      return { logs, release: once(release) };
+      return { logs, release };
     } catch (error) {
       release();
       throw error;
@@ -80,41 +53,21 @@ export class AccessLogs {
   }
 
   reopen(): void {
-    for (const { file } of this.#files.values()) file.reopen();
+    for (const loggers of this.#loggers.values()) loggers.reopen?.();
   }
 
   /** Resolves when everything is written that can be. */
   async close(): Promise<void> {
-    for (const buffer of this.#buffers) buffer.flush();
-    for (const key of this.#files.keys()) this.#closeFile(key);
-    await Promise.all(this.#closing);
+    await Promise.all([...this.#loggers.values()].map(async (loggers) => loggers.close()));
   }
 
-  #openService(config: LogServiceConfig, releases: (() => void)[]): AccessLog {
-    const { clock, notify } = this.#env;
-    const buffer = new EntryBuffer(config, clock, (stream, entries) =>
-      notify({ kind: 'log_entries', stream, entries, dropped: 0 }),
-    );
-    this.#buffers.add(buffer);
-    releases.push(() => {
-      this.#buffers.delete(buffer);
-      buffer.flush();
-    });
-    return this.#filtered(config, (info) => buffer.add(encodeEntry(info, config)));
-  }
-
-  #compile(config: LineLogConfig, file: LogFile): AccessLog {
-    const lineOf = compileLogFormat(config.format);
-    return this.#filtered(config, (info) => file.write(lineOf(info)));
-  }
-
-  #filtered({ filter }: AccessLogConfig, write: (info: StreamInfo) => void): AccessLog {
+  #filtered({ filter }: AccessLogConfig, logger: Logger): AccessLog {
     const passes = filter === undefined ? undefined : compileLogFilter(filter, this.#env.runtime);
     const { exceptions, log } = this.#env;
     return {
       log(info: StreamInfo) {
         try {
-          if (passes === undefined || passes(info)) write(info);
+          if (passes === undefined || passes(info)) logger.write(info);
         } catch (error) {
           // A line is never worth a request.
           log('error', LOGGER, `cannot write an access log line: ${String(error)}`);
@@ -123,71 +76,4 @@ export class AccessLogs {
       },
     };
   }
-
-  #acquire(sink: LineLogConfig['sink']): LogFile {
-    const key = targetKey(sink);
-    const known = this.#files.get(key);
-    if (known !== undefined) {
-      known.users += 1;
-      return known.file;
-    }
-    const { clock, heritage, pages } = this.#env;
-    const options = {
-      clock,
-      turnFor: (fd: number) => new PipeTurn(fd, pages),
-      flushIntervalMs: heritage.fileFlushIntervalMs,
-      flushMinBytes: heritage.fileFlushMinSizeKb * BYTES_PER_KB,
-    };
-    const file = new LogFile(key, openTarget(sink), options, this.#events);
-    this.#files.set(key, { file, users: 1 });
-    return file;
-  }
-
-  #release(key: string): void {
-    const shared = this.#files.get(key);
-    if (shared === undefined) return;
-    shared.users -= 1;
-    if (shared.users === 0) this.#closeFile(key);
-  }
-
-  #closeFile(key: string): void {
-    const shared = this.#files.get(key);
-    if (shared === undefined) return;
-    this.#files.delete(key);
-    const closed = shared.file.close().finally(() => this.#closing.delete(closed));
-    this.#closing.add(closed);
-  }
-}
-
-function makeEvents({ stats, log }: AccessLogEnv): LogEvents {
-  const base = stats.defineBlock(FILESYSTEM, 'filesystem.');
-  const { index } = FILESYSTEM;
-  return {
-    buffered(bytes) {
-      stats.increment(base + index.write_buffered);
-      stats.add(base + index.write_total_buffered, bytes);
-    },
-    written(bytes) {
-      stats.increment(base + index.write_completed);
-      stats.subtract(base + index.write_total_buffered, bytes);
-    },
-    failed(lostBytes) {
-      stats.increment(base + index.write_failed);
-      stats.subtract(base + index.write_total_buffered, lostBytes);
-    },
-    flushedByTimer: () => stats.increment(base + index.flushed_by_timer),
-    reopenFailed: () => stats.increment(base + index.reopen_failed),
-    // Defined only now: statistics of our own appear when they count something.
-    dropped: (lines) => stats.add(stats.defineCounter(DROPPED_LINES), lines),
-    warn: (message) => log('warning', LOGGER, message),
-  };
-}
-
-function once(action: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    action();
-  };
 }

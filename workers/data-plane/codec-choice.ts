@@ -55,8 +55,6 @@ class UndecidedCodec implements ServerCodec {
   readonly traits = undefined;
   readonly openStreams = 0;
   readonly #choice: Choice;
-  /** Of a client that may speak HTTP/2: less than decides. */
-  #kept = '';
   #isOver = false;
 
   constructor(choice: Choice) {
@@ -65,29 +63,18 @@ class UndecidedCodec implements ServerCodec {
 
   onData(input: Buffer, start: number, end: number): void {
     if (this.#isOver) return;
-    const isHttp2 = this.#isHttp2(input, start, end);
-    if (isHttp2 === undefined) return;
     this.#isOver = true;
     const { wire, owner, info, http1, http2 } = this.#choice;
-    const codec = (isHttp2 ? http2 : http1)(wire, owner, info);
-    if (this.#kept === '') {
-      owner.onCodecChosen(codec, input, start, end);
-      return;
-    }
-    const early = Buffer.concat([Buffer.from(this.#kept, 'latin1'), input.subarray(start, end)]);
-    owner.onCodecChosen(codec, early, 0, early.length);
+    const make = this.#isHttp2(input, start, end) ? http2 : http1;
+    owner.onCodecChosen(make(wire, owner, info), input, start, end);
   }
 
-  /** Undefined while too little has come; then what came is kept. */
-  #isHttp2(input: Buffer, start: number, end: number): boolean | undefined {
+  /** As in Envoy the first read decides: a client that sends less of the preface is one of HTTP/1. */
+  #isHttp2(input: Buffer, start: number, end: number): boolean {
     const alpn = this.#choice.info.tls?.alpn ?? '';
     if (alpn !== '') return alpn === ALPN_HTTP2;
-    const wanted = BEGINNING.length - this.#kept.length;
-    const text = this.#kept + input.toString('latin1', start, Math.min(end, start + wanted));
-    if (text === BEGINNING) return true;
-    if (!BEGINNING.startsWith(text)) return false;
-    this.#kept = text;
-    return undefined;
+    const length = Math.min(end - start, BEGINNING.length);
+    return input.toString('latin1', start, start + length) === BEGINNING;
   }
 
   onTransportClosed(): void {

@@ -4,8 +4,11 @@ import type { RouteConfigurationResource } from '../../shared/resources/routes/r
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
+import type { StartTasks } from '../filters/start-tasks.ts';
 import type { RouteTable } from '../stream/route.ts';
 import type { UpstreamClient } from '../router/client/upstream-client.ts';
+import type { GrpcServices } from '../services/grpc-services.ts';
+import type { ServiceClient } from '../services/service-client.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -26,6 +29,7 @@ export interface CompilerContext {
   readonly routeDemand: RouteDemand;
   readonly secrets: SecretStore;
   readonly extensions: ExtensionStore;
+  readonly startTasks: StartTasks;
   readonly overload: OverloadGate;
   readonly drain: DrainState;
   readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
@@ -36,6 +40,9 @@ export interface CompilerContext {
   readonly pages: SharedPages;
   /** Sends requests that the proxy makes by itself. */
   readonly upstreamClient: UpstreamClient;
+  /** The same for parts below the router. */
+  readonly services: ServiceClient;
+  readonly grpcServices: GrpcServices;
 }
 
 /** For one chain of a listener. */

@@ -18,7 +18,7 @@ import type { DrainCommand, ListeningDescriptor } from '../listener/listener-com
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
-import { makeUpstreamClient } from './make-upstream-client.ts';
+import { makeClients } from './make-clients.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import type { ClusterContext } from '../upstream/cluster-context.ts';
@@ -120,7 +120,8 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime, pages });
+    const clients = makeClients(env, this.#loop, this.#clusters);
+    this.#accessLogs = new AccessLogs({ ...env, ...clients, runtime: this.#runtime, pages });
     this.#limits = new ConnectionLimits({
       ...pages,
       maxConnections: env.heritage.maxDownstreamConnections,
@@ -145,7 +146,7 @@ class WorkerDataPlane implements DataPlane {
       drain: this.#drain,
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
-      upstreamClient: makeUpstreamClient(env, this.#loop, this.#clusters),
+      ...clients,
       runtime: this.#runtime,
       taps: this.#taps,
       pages,
@@ -176,6 +177,7 @@ class WorkerDataPlane implements DataPlane {
       return;
     }
     this.#settled = undefined;
+    this.#compiler.startTasks.begin();
   }
 
   async #changeRest(changes: readonly Change[]): Promise<void> {
@@ -186,6 +188,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
+    await this.#compiler.startTasks.settled();
     await this.#listeners.listen(name, sockets);
   }
 
@@ -206,9 +209,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   cutConnections(listeners: readonly string[]): void {
-    this.#loop.enter();
-    this.#listeners.cutConnections(listeners);
-    this.#loop.leave();
+    this.#loop.run(undefined, () => this.#listeners.cutConnections(listeners));
   }
 
   setHealthCheckFailed(failed: boolean): void {

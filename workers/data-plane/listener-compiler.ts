@@ -8,7 +8,7 @@ import type {
   NetworkFilter,
 } from '../../shared/resources/listener.ts';
 import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
-import type { GateFilter, TcpProxy } from '../../shared/resources/network-filters.ts';
+import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
@@ -16,7 +16,7 @@ import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { runtimeTls } from '../net/runtime-tls.ts';
 import { bufferLimit } from '../net/transport.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
-import { makeGate } from '../tcp/make-gates.ts';
+import { makeGate } from '../filters/network-filters.ts';
 import { smallServer } from '../tcp/terminal-servers.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
@@ -101,14 +101,16 @@ function compileFilters(
   const gateContext = {
     ...context,
     stats: context.env.stats,
+    grpc: context.grpcServices,
     sharedBucket: (options: RateLimitBucket) =>
       sharedBucket(options, context.pages.rateLimitPage(), listener.name),
     wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,
     sharedCount: (place: string) => new SharedCount(`${listener.name} ${place}`, context.pages),
   };
-  const gates = filters.slice(0, -1).flatMap((filter) => {
-    return isGate(filter) ? [makeGate(filter, gateContext)] : [];
-  });
+  const gates = filters
+    .slice(0, -1)
+    .map((filter) => makeGate(filter, gateContext))
+    .filter((gate) => gate !== undefined);
   const { server, release } = compileLast(last, listener, context);
   return {
     server: gatedServer(server, gates, context.loop),
@@ -139,17 +141,6 @@ function compileLast(
     default:
       throw new Error(`a chain of network filters cannot end in ${filter.kind}`);
   }
-}
-
-function isGate(filter: NetworkFilter): filter is GateFilter {
-  return (
-    filter.kind === 'sni_cluster' ||
-    filter.kind === 'network_local_ratelimit' ||
-    filter.kind === 'network_rbac' ||
-    filter.kind === 'connection_limit' ||
-    filter.kind === 'set_filter_state' ||
-    filter.kind === 'sni_dynamic_forward_proxy'
-  );
 }
 
 function compileTcpProxy(

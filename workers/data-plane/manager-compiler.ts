@@ -55,7 +55,7 @@ export function compileManager(
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
   const terminal = terminalFilter(config, listener, own, context);
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
-  const filterBlocks: number[] = [];
+  const filterReleases: (() => void)[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
     loop,
@@ -68,15 +68,19 @@ export function compileManager(
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
     taps: context.taps,
-    clusterHealth: (name) => context.clusters.get(name)?.health(),
-    wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
+    ...viewsOf(context.clusters),
+    services: context.services,
     callCluster: (name) => context.clusters.get(name),
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
     extensions: context.extensions,
+    grpc: context.grpcServices,
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
-    onBlock: (base) => void filterBlocks.push(base),
+    startTasks: context.startTasks,
+    secrets: context.secrets,
+    onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
+    onRelease: (act) => void filterReleases.push(act),
   };
   const { runtime } = context;
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
@@ -97,11 +101,21 @@ export function compileManager(
   });
   const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
   const release = (): void => {
-    for (const letGo of views) letGo();
+    for (const letGo of [...views, ...filterReleases]) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
-    for (const base of filterBlocks) env.stats.releaseBlock(base);
   };
   return { server: serveHttp(manager), release };
+}
+
+/** What filters may know of clusters. */
+function viewsOf(
+  clusters: CompilerContext['clusters'],
+): Pick<FilterContext, 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
+  return {
+    clusterHealth: (name) => clusters.get(name)?.health(),
+    clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
+    wantedHosts: (name) => clusters.get(name)?.wantedHosts,
+  };
 }
 
 /** Those before the router. */
@@ -164,7 +178,6 @@ function terminalFilter(
       runtime: context.runtime,
       client: context.upstreamClient,
     },
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
 }

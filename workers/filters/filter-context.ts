@@ -5,14 +5,18 @@ import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
+import type { ServiceClient } from '../services/service-client.ts';
 import type { CompressorOffer } from './http/compressor/accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
+import type { GrpcServices } from '../services/grpc-services.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { CallStats } from '../upstream/call-stats.ts';
 import type { Retained } from '../upstream/hosts/retained.ts';
+import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { StartTasks } from './start-tasks.ts';
 import type { TokenBucket } from './common/token-bucket.ts';
 
 /** A cluster as filters count calls to it: its stats stay defined while somebody holds it. */
@@ -41,6 +45,10 @@ export interface FilterContext {
    * Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts.
    */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** Ends in a dot; undefined for a cluster that is not there. */
+  clusterStatPrefix(name: string): string | undefined;
+  /** Sends requests of the filter's own to clusters. */
+  readonly services: ServiceClient;
   /**
    * Where requests for this cluster may have to wait for their host; undefined for most clusters.
    */
@@ -58,10 +66,18 @@ export interface FilterContext {
   readonly taps: Taps;
   /** What the compressors that a response passes offer, in the order of the chain. */
   readonly compressorOffers: WeakMap<StreamInfo, CompressorOffer[]>;
+  /** gRPC calls to services. */
+  readonly grpc: GrpcServices;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** Secrets that configuration names, as they are now. */
+  readonly secrets: SecretStore;
+  /** What is done as soon as the filter and the clusters are in force. */
+  readonly startTasks: StartTasks;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
+  /** Called when the connection manager goes. */
+  onRelease(act: () => void): void;
 }
 
 /**

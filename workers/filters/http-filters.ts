@@ -14,6 +14,7 @@ import { makeCorsFilter } from './http/cors.ts';
 import { makeCsrfFilter } from './http/csrf.ts';
 import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
+import { makeExtAuthzFilter } from './http/ext-authz/ext-authz.ts';
 import { makeFaultFilter } from './http/fault.ts';
 import { makeGrpcStatsFilter } from './http/grpc/grpc-stats.ts';
 import { makeGrpcWebFilter } from './http/grpc/grpc-web.ts';
@@ -23,8 +24,14 @@ import { makeTranscoderFilter } from './http/grpc-json/json-transcoder.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
+import { makeApiKeyAuthFilter } from './http/auth/api-key-auth.ts';
+import { makeCredentialInjectorFilter } from './http/auth/credential-injector.ts';
+import { makeJsonToMetadataFilter } from './http/json-to-metadata.ts';
+import { makeIpTaggingFilter } from './http/ip-tagging.ts';
+import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
+import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
 import { makeRbacFilter } from './http/rbac.ts';
 import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
@@ -61,7 +68,14 @@ const ROWS = {
   grpc_http1_bridge: makeHttp1BridgeFilter,
   grpc_http1_reverse_bridge: makeReverseBridgeFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
+  ext_authz: makeExtAuthzFilter,
+  ratelimit: makeRateLimitFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
+  jwt_authn: makeJwtAuthnFilter,
+  ip_tagging: makeIpTaggingFilter,
+  json_to_metadata: makeJsonToMetadataFilter,
+  credential_injector: makeCredentialInjectorFilter,
+  api_key_auth: makeApiKeyAuthFilter,
   on_demand: makeOnDemandFilter,
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
 } satisfies Rows;

@@ -7,6 +7,7 @@ import type { Clock } from '../../shared/process/clock.ts';
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { GrpcProbe, HttpProbe } from '../../shared/resources/clusters/health-check.ts';
 import { HeaderMap } from '../stream/header-map.ts';
+import { pseudoOrder } from '../stream/pseudo-order.ts';
 import { JOINED_IN_REQUESTS } from '../stream/joined-headers.ts';
 import { StreamInfo } from '../stream/stream-info.ts';
 import type { Address, ConnectionInfo } from '../net/connection-info.ts';
@@ -49,20 +50,21 @@ export class CheckRequests {
     const { probe, timeoutMs } = this.#check;
     const headers = new HeaderMap();
     headers.scheme = scheme;
+    headers.pseudoOrder = probe.kind === 'grpc' ? GRPC_ORDER : HTTP_ORDER;
     headers.authority = probe.authority ?? authority;
     if (probe.kind === 'grpc') {
       headers.method = 'POST';
       headers.path = '/grpc.health.v1.Health/Check';
       headers.add('te', 'trailers');
       headers.add('content-type', 'application/grpc');
-      writeGrpcTimeout(headers, timeoutMs);
     } else {
       headers.method = probe.method;
       headers.path = probe.path;
     }
     headers.add('user-agent', USER_AGENT);
     this.#change?.(headers, this.#infoOf(host));
-    if (probe.kind === 'http' && this.#body.length > 0) {
+    if (probe.kind === 'grpc') writeGrpcTimeout(headers, timeoutMs);
+    else if (this.#body.length > 0) {
       headers.add('content-length', String(this.#body.length));
     }
     return { headers, body: this.#body };
@@ -77,6 +79,9 @@ export class CheckRequests {
     return info;
   }
 }
+
+const GRPC_ORDER = pseudoOrder(':method', ':path', ':authority', ':scheme');
+const HTTP_ORDER = pseudoOrder(':method', ':authority', ':path', ':scheme');
 
 const NOWHERE: Address = { kind: 'ip', ip: '127.0.0.1', port: 0, text: '127.0.0.1:0' };
 

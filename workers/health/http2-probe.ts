@@ -3,6 +3,7 @@ import { dictionary } from '../../shared/text/dictionary.ts';
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { requestFault } from '../stream/message-door.ts';
+import { namesInOrder } from '../stream/pseudo-order.ts';
 import { saysServing } from './grpc-check.ts';
 import { Http2Exchange, type Http2Answer } from './http2-exchange.ts';
 import type { HttpJudge } from './judge-http.ts';
@@ -42,12 +43,10 @@ export class Http2Probe implements Probe {
 }
 
 function headersOf(headers: HeaderMap): OutgoingHttpHeaders {
-  const written = dictionary<string | string[]>([
-    [':method', headers.method],
-    [':path', headers.path],
-    [':scheme', headers.scheme],
-    [':authority', headers.authority],
-  ]);
+  const order = namesInOrder(headers.pseudoOrder);
+  const written = dictionary<string | string[]>(
+    order.map((name) => [name, headers.get(name) ?? ''] as const),
+  );
   headers.forEach((name, value) => {
     const known = written[name];
     written[name] = known === undefined ? value : [known, value].flat();

@@ -45,7 +45,12 @@ export function frameResponse(
     return isHead || !mayHaveBody ? BODILESS : AS_IT_STANDS;
   }
   if (!mayHaveBody) return BODILESS;
-  if (endStream) return isHead ? BODILESS : EMPTY_BODY;
-  if (isHttp10) return isHead ? UNTIL_CLOSE_HEAD : UNTIL_CLOSE;
-  return isHead ? CHUNKED_HEAD : CHUNKED;
+  if (isHead) return headFraming(endStream, isHttp10);
+  if (endStream) return EMPTY_BODY;
+  return isHttp10 ? UNTIL_CLOSE : CHUNKED;
+}
+
+function headFraming(endStream: boolean, isHttp10: boolean): ResponseFraming {
+  if (!isHttp10) return CHUNKED_HEAD;
+  return endStream ? BODILESS : UNTIL_CLOSE_HEAD;
 }

@@ -16,4 +16,5 @@ export const HTTP1_TRAITS: ProtocolTraits = {
   scope: 'http1.',
   droppedHeaders: HTTP1_CODEC.index.dropped_headers_with_underscores,
   refusedUnderscores: HTTP1_CODEC.index.requests_rejected_with_underscores_in_headers,
+  unsupportedMetadata: HTTP1_CODEC.index.metadata_not_supported_error,
 };

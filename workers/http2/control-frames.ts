@@ -15,6 +15,9 @@ import type { PeerSettings } from './peer-settings.ts';
 import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
+/** Settings in one frame, as many as Envoy's codec library takes. */
+const MAX_SETTINGS = 32;
+
 /** What these frames change; implemented by the session. */
 export interface ControlledSession {
   readonly user: Pick<SessionUser, 'onSettings' | 'onGoaway' | 'onPingAck'>;
@@ -28,9 +31,8 @@ export interface ControlledSession {
   /** The peer has confirmed this side's SETTINGS. */
   areSettingsAcknowledged: boolean;
   fail(code: number, details: string): false;
-  refuseFrame(): false;
+  refuseFrame(culprit?: Http2Stream): false;
   flood(flood: Flood): false;
-  streamError(stream: Http2Stream, code: number): void;
   onPeerReset(stream: Http2Stream, code: number): void;
 }
 
@@ -41,17 +43,12 @@ export class ControlFrames {
     this.#session = session;
   }
 
-  onPriority(header: FrameHeader, input: Buffer, start: number): boolean {
+  onPriority(header: FrameHeader): boolean {
     const session = this.#session;
-    const { stream: id, length } = header;
-    if (id === 0) return session.fail(ErrorCode.protocolError, 'PRIORITY: stream 0');
     const flood = session.counts.priorityFrame();
     if (flood !== undefined) return session.flood(flood);
-    if (length !== 5) return session.fail(ErrorCode.frameSizeError, 'PRIORITY: invalid length');
-    if (readNumber31(input, start) === id) {
-      return session.fail(ErrorCode.protocolError, 'PRIORITY: depends on itself');
-    }
-    return true;
+    // What depends on what is of no interest, not even where it makes no sense.
+    return header.length === 5 || session.fail(ErrorCode.frameSizeError, '');
   }
 
   onReset(header: FrameHeader, input: Buffer, start: number): boolean {
@@ -68,19 +65,15 @@ export class ControlFrames {
   onSettings(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
     const session = this.#session;
     const { stream: id, length, flags } = header;
-    if (id !== 0) return session.refuseFrame();
-    if ((flags & Flag.ack) !== 0) {
-      if (length > 0) return session.fail(ErrorCode.frameSizeError, 'SETTINGS: ACK with a payload');
-      session.areSettingsAcknowledged = true;
-      return true;
-    }
+    if ((flags & Flag.ack) !== 0) return this.#onAcknowledged(header);
     if (length % 6 !== 0) return session.fail(ErrorCode.frameSizeError, '');
+    if (id !== 0) return session.refuseFrame(session.table.open.get(id));
+    if (length / 6 > MAX_SETTINGS) {
+      return session.fail(ErrorCode.enhanceYourCalm, 'SETTINGS: too many setting entries');
+    }
     session.sawSettings = true;
     const { peer, writer } = session;
-    const refused = peer.read(input, start, end);
-    if (refused !== undefined) {
-      return refused.isQuiet ? session.refuseFrame() : session.fail(refused.code, refused.details);
-    }
+    if (!peer.read(input, start, end)) return session.refuseFrame();
     if (!this.#changeWindows(peer.windowChange)) return false;
     writer.maxFrameBytes = peer.maxFrameSize;
     writer.encoder.limitTable(peer.headerTableSize);
@@ -91,20 +84,31 @@ export class ControlFrames {
     return !session.isOver;
   }
 
+  #onAcknowledged({ stream: id, length }: FrameHeader): boolean {
+    const session = this.#session;
+    if (length > 0) return session.fail(ErrorCode.frameSizeError, '');
+    if (id !== 0) return session.refuseFrame(session.table.open.get(id));
+    // This side sends its settings once.
+    if (session.areSettingsAcknowledged) return session.refuseFrame();
+    session.areSettingsAcknowledged = true;
+    return true;
+  }
+
   #changeWindows(change: number): boolean {
     if (change === 0) return true;
-    const { table } = this.#session;
+    const { table, writer } = this.#session;
     for (const stream of table.open.values()) {
-      if (stream.sendWindow.add(change)) continue;
-      return this.#session.fail(ErrorCode.flowControlError, 'SETTINGS: a window becomes too large');
+      if (!stream.sendWindow.add(change)) return this.#session.refuseFrame(stream);
+      writer.streamWindowOpened(stream);
     }
     return true;
   }
 
   onPing(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
     const session = this.#session;
-    if (header.stream !== 0) return session.refuseFrame();
-    if (header.length !== 8) return session.fail(ErrorCode.frameSizeError, 'PING: invalid length');
+    const { stream: id } = header;
+    if (header.length !== 8) return session.fail(ErrorCode.frameSizeError, '');
+    if (id !== 0) return session.refuseFrame(session.table.open.get(id));
     const payload = input.toString('latin1', start, end);
     if ((header.flags & Flag.ack) !== 0) session.user.onPingAck(payload);
     else session.writer.control(pingFrame(payload, true));
@@ -113,8 +117,9 @@ export class ControlFrames {
 
   onGoaway(header: FrameHeader, input: Buffer, start: number): boolean {
     const session = this.#session;
-    if (header.stream !== 0) return session.refuseFrame();
-    if (header.length < 8) return session.fail(ErrorCode.frameSizeError, 'GOAWAY: invalid length');
+    const { stream: id } = header;
+    if (header.length < 8) return session.fail(ErrorCode.frameSizeError, '');
+    if (id !== 0) return session.refuseFrame(session.table.open.get(id));
     session.user.onGoaway(readNumber31(input, start), input.readUInt32BE(start + 4));
     return !session.isOver;
   }
@@ -122,14 +127,14 @@ export class ControlFrames {
   onWindowUpdate(header: FrameHeader, input: Buffer, start: number): boolean {
     const session = this.#session;
     const { stream: id, length } = header;
-    if (length !== 4) return session.fail(ErrorCode.frameSizeError, 'WINDOW_UPDATE: bad length');
+    if (length !== 4) return session.fail(ErrorCode.frameSizeError, '');
     const flood = session.counts.windowUpdateFrame();
     if (flood !== undefined) return session.flood(flood);
     const increment = readNumber31(input, start);
-    if (increment === 0) return session.refuseFrame();
+    if (increment === 0) return session.refuseFrame(session.table.open.get(id));
     if (id === 0) {
       if (!session.writer.window.add(increment)) {
-        return session.fail(ErrorCode.flowControlError, 'WINDOW_UPDATE: the window is too large');
+        return session.refuseFrame();
       }
       session.writer.drain();
       return !session.isOver;
@@ -137,8 +142,12 @@ export class ControlFrames {
     const stream = session.table.open.get(id);
     if (stream === undefined) return session.table.wasOpen(id) || session.refuseFrame();
     if (!stream.sendWindow.add(increment)) {
-      session.streamError(stream, ErrorCode.flowControlError);
-    } else if (stream.waitingBytes > 0) session.writer.drain();
+      return session.refuseFrame(stream);
+    }
+    if (stream.waiting.bytes > 0) {
+      session.writer.streamWindowOpened(stream);
+      session.writer.drain();
+    }
     return !session.isOver;
   }
 }

@@ -9,10 +9,12 @@ import type { FrameWriter } from './frame-writer.ts';
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, windowUpdateFrame } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
 /** Implemented by the session. */
 export interface DataReceiver {
+  readonly user: Pick<SessionUser, 'beforeDelivery' | 'onException'>;
   readonly table: StreamTable;
   readonly counts: InboundCounts;
   readonly writer: FrameWriter;
@@ -53,16 +55,15 @@ export class DataFrames {
     const stream = session.table.open.get(id);
     if (stream === undefined) return this.#drop(id, length);
     if (stream.isRemoteEnded) {
-      session.streamError(stream, ErrorCode.streamClosed);
-      this.consume(undefined, length);
-      return true;
+      return session.fail(ErrorCode.streamClosed, 'DATA: stream in half-closed(remote)');
     }
     return this.#take(stream, length, dataBytes);
   }
 
   onPiece(input: Buffer, start: number, end: number, isLast: boolean): boolean {
     if (!this.#isTaken) return true;
-    const stream = this.#session.table.open.get(this.#stream);
+    const session = this.#session;
+    const stream = session.table.open.get(this.#stream);
     const bytes = end - start;
     if (stream === undefined) {
       // It ended within the frame.
@@ -74,9 +75,14 @@ export class DataFrames {
     if (stream.pauses > 0) stream.unacknowledged += bytes;
     else this.consume(endStream ? undefined : stream, bytes);
     if (endStream) stream.isRemoteEnded = true;
-    if (bytes > 0 || endStream) stream.user.onData(input.subarray(start, end), endStream);
-    if (endStream) this.#session.onRemoteEnd(stream);
-    return !this.#session.isOver;
+    session.user.beforeDelivery?.();
+    try {
+      if (bytes > 0 || endStream) stream.user.onData(input.subarray(start, end), endStream);
+    } catch (error) {
+      session.user.onException(error, stream);
+    }
+    if (endStream) session.onRemoteEnd(stream);
+    return !session.isOver;
   }
 
   /** Gives room back to the peer, of the connection and, where it goes on, of the stream. */

@@ -4,7 +4,14 @@
  * the input where it lies there whole, else from a copy. Knows lengths, not states: what a frame
  * means is its receiver's.
  */
-import { FRAME_HEADER_BYTES, Flag, FrameType, readNumber31 } from './frames.ts';
+import {
+  DEFAULT_MAX_FRAME_BYTES,
+  ErrorCode,
+  FRAME_HEADER_BYTES,
+  Flag,
+  FrameType,
+  readNumber31,
+} from './frames.ts';
 
 export interface FrameReceiver {
   /**
@@ -25,6 +32,18 @@ export interface FrameHeader {
   readonly type: number;
   readonly flags: number;
   readonly stream: number;
+}
+
+/** What Envoy's codec library says of a length that cannot be. */
+export function lengthFault({ length }: FrameHeader): {
+  readonly code: ErrorCode;
+  readonly details: string;
+} {
+  if (length > DEFAULT_MAX_FRAME_BYTES) {
+    return { code: ErrorCode.frameSizeError, details: 'too large frame size' };
+  }
+  const details = length === 0 ? 'DATA: insufficient padding space' : 'DATA: invalid padding';
+  return { code: ErrorCode.protocolError, details };
 }
 
 type State = 'header' | 'payload' | 'pad_length' | 'data' | 'padding' | 'stopped';

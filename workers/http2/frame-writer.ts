@@ -16,6 +16,7 @@ import {
   FrameType,
   goawayFrame,
   headersFrames,
+  pingFrame,
   resetFrame,
 } from './frames.ts';
 import { HpackEncoder } from './hpack/encoder.ts';
@@ -46,8 +47,8 @@ export class FrameWriter {
   maxFrameBytes: number = DEFAULT_MAX_FRAME_BYTES;
   readonly #wire: Wire;
   readonly #options: FrameWriterOptions;
-  /** Streams whose data waits for a window or for the wire, in turns. */
-  readonly #waiting = new Set<Http2Stream>();
+  /** Streams whose window is open and whose data waits for the connection's or the wire, in turns. */
+  readonly #ready = new Set<Http2Stream>();
   #isWireBlocked = false;
   #controlFrames = 0;
   /** Written since the peer stopped to read. */
@@ -83,6 +84,10 @@ export class FrameWriter {
     this.#write(frame);
   }
 
+  ping(payload: string): void {
+    this.#write(pingFrame(payload, false));
+  }
+
   goaway(lastStream: number, code: number, debug: string): void {
     this.#write(goawayFrame(lastStream, code, debug));
   }
@@ -101,7 +106,7 @@ export class FrameWriter {
   /** Behind the stream's data, whenever that has left. */
   trailers(stream: Http2Stream, trailers: HeaderMap, write: WriteFields): void {
     const send = (): void => this.headers(stream, trailers, write, true);
-    if (stream.waitingBytes === 0) {
+    if (stream.waiting.bytes === 0) {
       send();
       return;
     }
@@ -113,15 +118,14 @@ export class FrameWriter {
   data(stream: Http2Stream, data: Buffer, endStream: boolean): void {
     if (data.length === 0 && !endStream) return;
     let at = 0;
-    if (stream.waitingBytes === 0) at = this.#writeFrames(stream, data, endStream);
+    if (stream.waiting.bytes === 0) at = this.#writeFrames(stream, data, endStream);
     if (stream.isLocalEnded) return;
     if (at < data.length) {
-      stream.waiting.push(Buffer.from(data.subarray(at)));
-      stream.waitingBytes += data.length - at;
-      this.#waiting.add(stream);
+      stream.waiting.push(data.subarray(at));
+      if (stream.sendWindow.left > 0) this.#ready.add(stream);
       if (endStream) stream.waitingEnd = 'data';
       this.#tell(stream);
-    } else if (endStream && stream.waitingBytes > 0) {
+    } else if (endStream && stream.waiting.bytes > 0) {
       stream.waitingEnd = 'data';
     }
   }
@@ -133,9 +137,8 @@ export class FrameWriter {
 
   /** Nothing more of the stream is sent. */
   forget(stream: Http2Stream): void {
-    this.#waiting.delete(stream);
-    stream.waiting.length = 0;
-    stream.waitingBytes = 0;
+    this.#ready.delete(stream);
+    stream.waiting.clear();
     stream.waitingEnd = 'none';
     stream.writeTrailers = undefined;
   }
@@ -148,42 +151,38 @@ export class FrameWriter {
     this.drain();
   }
 
+  /** The stream's window is larger; `drain` follows. */
+  streamWindowOpened(stream: Http2Stream): void {
+    if (stream.waiting.bytes > 0 && stream.sendWindow.left > 0) this.#ready.add(stream);
+  }
+
   /**
    * There is room again, on the wire or in a window: those that wait go on, a frame each in turn.
+   * Streams whose own window is shut cost nothing here, however many there are.
    */
   drain(): void {
-    let progress = true;
-    while (progress && !this.#isWireBlocked && this.window.left > 0) {
-      progress = false;
-      for (const stream of Array.from(this.#waiting)) {
-        if (this.#isWireBlocked || this.window.left <= 0) break;
-        if (this.#sendWaiting(stream)) progress = true;
-      }
+    // Who is added again comes behind the others in the same loop.
+    for (const stream of this.#ready) {
+      if (this.#isWireBlocked || this.window.left <= 0) return;
+      this.#ready.delete(stream);
+      this.#sendWaiting(stream);
+      this.streamWindowOpened(stream);
     }
   }
 
-  /** Sends at most one frame of what waits; false when the stream's window is shut. */
-  #sendWaiting(stream: Http2Stream): boolean {
-    const first = stream.waiting[0];
-    if (first === undefined) {
-      this.#waiting.delete(stream);
-      return false;
-    }
+  /** Sends one frame of what waits. */
+  #sendWaiting(stream: Http2Stream): void {
+    const { waiting } = stream;
     const room = Math.min(stream.sendWindow.left, this.window.left, this.maxFrameBytes);
-    if (room <= 0) return false;
-    const piece = first.length <= room ? first : first.subarray(0, room);
-    stream.waitingBytes -= piece.length;
-    if (piece.length === first.length) stream.waiting.shift();
-    else stream.waiting[0] = first.subarray(room);
-    const isEnd = stream.waitingBytes === 0 && stream.waitingEnd === 'data';
+    if (room <= 0) return;
+    const piece = waiting.take(room);
+    const isEnd = waiting.bytes === 0 && stream.waitingEnd === 'data';
     this.#writeFrame(stream, piece, isEnd);
-    if (stream.waitingBytes === 0) {
-      this.#waiting.delete(stream);
+    if (waiting.bytes === 0) {
       if (isEnd) this.#endLocal(stream);
       else if (stream.waitingEnd === 'trailers') stream.writeTrailers?.();
     }
     this.#tell(stream);
-    return true;
   }
 
   /** Writes what the windows and the wire permit; returns where the rest begins. */
@@ -232,8 +231,8 @@ export class FrameWriter {
   #tell(stream: Http2Stream): void {
     const limit = this.#options.streamBufferBytes;
     const isBlocked = stream.isBlocked
-      ? stream.waitingBytes * 2 > limit
-      : stream.waitingBytes > limit;
+      ? stream.waiting.bytes * 2 > limit
+      : stream.waiting.bytes > limit;
     if (isBlocked === stream.isBlocked || stream.isClosed) return;
     stream.isBlocked = isBlocked;
     stream.user.onWriteBlocked(isBlocked);

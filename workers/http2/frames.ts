@@ -27,12 +27,15 @@ export const FrameType = {
   goaway: 7,
   windowUpdate: 8,
   continuation: 9,
+  /** Envoy's own. */
+  metadata: 0x4d,
 } as const;
 
 export const Flag = {
   endStream: 0x1,
   ack: 0x1,
   endHeaders: 0x4,
+  endMetadata: 0x4,
   padded: 0x8,
   priority: 0x20,
 } as const;

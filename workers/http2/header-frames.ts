@@ -12,6 +12,9 @@ import type { Flood, InboundCounts } from './inbound-limits.ts';
 import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
+/** What Envoy's codec library says of a block that another frame interrupts. */
+export const NOT_CONTINUED = 'unexpected non-CONTINUATION frame or stream_id is invalid';
+
 /** What becomes of a block; implemented by the session. */
 export interface BlockReceiver {
   readonly user: Pick<SessionUser, 'onBlockBegin'>;
@@ -19,9 +22,8 @@ export interface BlockReceiver {
   readonly counts: InboundCounts;
   readonly isOver: boolean;
   fail(code: number, details: string): false;
-  refuseFrame(): false;
+  refuseFrame(culprit?: Http2Stream): false;
   flood(flood: Flood): false;
-  streamError(stream: Http2Stream, code: number): void;
   openPeerStream(id: number, block: HeaderBlock): boolean;
   deliverHeaders(stream: Http2Stream, endStream: boolean): boolean;
 }
@@ -62,10 +64,10 @@ export class HeaderFrames {
     const hasPriority = (flags & Flag.priority) !== 0;
     const from = start + (isPadded ? 1 : 0) + (hasPriority ? 5 : 0);
     const to = end - (isPadded ? (input[start] ?? 0) : 0);
-    if (from > end) return session.fail(ErrorCode.frameSizeError, 'HEADERS: too short');
-    if (from > to) return session.fail(ErrorCode.protocolError, 'HEADERS: too long padding');
+    if (from > end) return session.fail(ErrorCode.frameSizeError, '');
+    if (from > to) return session.fail(ErrorCode.protocolError, 'HEADERS: invalid padding');
     if (hasPriority && readNumber31(input, from - 5) === id) {
-      return session.fail(ErrorCode.protocolError, 'HEADERS: depends on itself');
+      return session.refuseFrame(session.table.open.get(id));
     }
     if (!this.#mayHaveHeaders(id)) return false;
     this.#block.begin(id, (flags & Flag.endStream) !== 0);
@@ -73,8 +75,12 @@ export class HeaderFrames {
   }
 
   onContinuation(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
-    if (!this.#block.isOpen || header.stream !== this.#block.stream) {
-      return this.#session.fail(ErrorCode.protocolError, 'CONTINUATION: unexpected');
+    const session = this.#session;
+    if (!this.#block.isOpen) {
+      return session.fail(ErrorCode.protocolError, 'CONTINUATION: unexpected');
+    }
+    if (header.stream !== this.#block.stream) {
+      return session.fail(ErrorCode.protocolError, NOT_CONTINUED);
     }
     return this.#add(header, input, start, end);
   }
@@ -88,11 +94,11 @@ export class HeaderFrames {
       case 'open':
       case 'reset_here':
       case 'forgotten':
+      // As Envoy: a number below one that was used is not used any more, and its block is ignored.
+      case 'skipped':
         return true;
       case 'closed':
         return session.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
-      case 'skipped':
-        return session.fail(ErrorCode.protocolError, 'HEADERS: invalid stream_id');
       case 'idle':
         if (!table.isPeers(id)) return session.refuseFrame();
         table.lastPeerStream = id;
@@ -128,6 +134,8 @@ export class HeaderFrames {
       this.#decoder.decode(bytes, start, end, sink);
     } catch (error) {
       if (!(error instanceof HpackError)) throw error;
+      // A request that nobody can read counts as one that has no end.
+      block.isOpen = true;
       return session.fail(ErrorCode.compressionError, '');
     }
     if (isIgnored || session.isOver) return !session.isOver;
@@ -135,8 +143,7 @@ export class HeaderFrames {
     stream.headerBytesReceived += block.wireBytes;
     stream.wireBytesReceived += block.wireBytes;
     if (stream.isRemoteEnded) {
-      session.streamError(stream, ErrorCode.streamClosed);
-      return true;
+      return session.refuseFrame(stream);
     }
     return session.deliverHeaders(stream, endStream);
   }

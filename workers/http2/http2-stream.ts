@@ -3,7 +3,9 @@
  * directions are open, its windows, and what waits to be sent. What its messages mean is its
  * user's.
  */
-import { ReceiveWindow, SendWindow } from './flow-control.ts';
+import type { Metadata } from '../stream/codec.ts';
+import { ReceiveWindow, SendWindow, WaitingData } from './flow-control.ts';
+import type { HeaderBlock } from './header-block.ts';
 
 /** What a stream tells whoever has it. */
 export interface StreamUser {
@@ -17,6 +19,8 @@ export interface StreamUser {
   onWriteBlocked(blocked: boolean): void;
   /** This side's end was written, but the peer's has not come. */
   onLocalEnd?(): void;
+  /** A whole block of METADATA; never empty. */
+  onMetadata?(metadata: Metadata): void;
   /** Both directions ended in good order; nothing follows. */
   onClosed(): void;
 }
@@ -30,14 +34,15 @@ export class Http2Stream {
   isRemoteEnded = false;
   /** Over for the session: its user hears nothing more. */
   isClosed = false;
-  /** What waits for a window, in order. */
-  readonly waiting: Buffer[] = [];
-  waitingBytes = 0;
+  /** For a window or for the wire. */
+  readonly waiting = new WaitingData();
   /** Behind what waits: the end of the stream, or a block of trailers that ends it. */
   waitingEnd: 'none' | 'data' | 'trailers' = 'none';
   /** Writes the trailers that wait. */
   writeTrailers: (() => void) | undefined = undefined;
   isBlocked = false;
+  /** METADATA whose end has not come. */
+  metadata: HeaderBlock | undefined = undefined;
   /** Counted: its data is not acknowledged while this is above 0. */
   pauses = 0;
   /** Bytes that came while it was paused. */

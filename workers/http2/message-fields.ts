@@ -4,6 +4,8 @@
  * the session's. One per connection, begun again for each block.
  */
 import { HeaderMap } from '../stream/header-map.ts';
+import { withNext } from '../stream/pseudo-order.ts';
+import { ErrorCode } from './frames.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 
 export interface MessageLimits {
@@ -16,12 +18,19 @@ export interface MessageLimits {
 
 export type MessageKind = 'request' | 'response' | 'trailers';
 
-/** Why a message is refused; `too_large` ends its stream, the rest breaks the rules of messages. */
-export type MessageFault =
-  | { readonly kind: 'too_large'; readonly details: string }
-  | { readonly kind: 'invalid'; readonly details: string };
+/** Why a message is refused: too many bytes or fields end its stream, the rest breaks rules. */
+export interface MessageFault {
+  readonly kind: 'too_large' | 'too_many' | 'invalid';
+  readonly details: string;
+}
 
-const INVALID_FIELD = 'http2.invalid.header.field';
+/** Where refused sizes count. */
+export const SIZE_STATS = {
+  too_large: 'header_list_size_too_large',
+  too_many: 'header_overflow',
+} as const;
+
+export const INVALID_FIELD = 'http2.invalid.header.field';
 export const VIOLATION = 'http2.violation.of.messaging.rule';
 
 /** Lower-case tokens (RFC 9113 section 8.2.1). */
@@ -86,15 +95,13 @@ export class MessageFields implements FieldSink {
     // The rest of a refused block is decoded for the table's sake alone.
     if (this.#fault !== undefined) return;
     this.#bytes += name.length + value.length;
-    if (this.#bytes > this.#limits.maxHeaderBytes) return this.#tooLarge('http2.too_many_headers');
+    if (this.#bytes > this.#limits.maxHeaderBytes) return this.#tooLarge('too_large');
+    if (++this.#count > this.#limits.maxHeaderCount) return this.#tooLarge('too_many');
     if (name.charCodeAt(0) === COLON) {
       if (this.#sawRegular || !this.#pseudo(name, value)) this.#invalid(INVALID_FIELD);
       return;
     }
     this.#sawRegular = true;
-    if (++this.#count > this.#limits.maxHeaderCount) {
-      return this.#tooLarge('http2.too_many_headers');
-    }
     if (!NAME.test(name) || BAD_VALUE.test(value)) return this.#invalid(INVALID_FIELD);
     this.#regular(name, value);
   }
@@ -112,7 +119,7 @@ export class MessageFields implements FieldSink {
     if (headers.authority === '' && this.#host !== undefined) headers.authority = this.#host;
     const isPlainConnect = headers.method === 'CONNECT' && headers.protocol === '';
     const { path } = headers;
-    const hasTarget = isTarget(path) && headers.scheme !== '';
+    const hasTarget = isTarget(path, headers.method) && headers.scheme !== '';
     const lacksTarget = !this.#isPathSet && headers.scheme === '';
     if (headers.method === '' || headers.authority === '') this.#invalid(VIOLATION);
     else if (isPlainConnect ? !lacksTarget : !hasTarget) this.#invalid(VIOLATION);
@@ -124,7 +131,12 @@ export class MessageFields implements FieldSink {
     switch (name) {
       case 'host':
         if (!AUTHORITY.test(value)) this.#invalid(INVALID_FIELD);
-        this.#host ??= value;
+        if (this.#host !== undefined) return;
+        this.#host = value;
+        // It stands for the authority where there is none.
+        if (this.#headers.authority === '') {
+          this.#headers.pseudoOrder = withNext(this.#headers.pseudoOrder, ':authority');
+        }
         return;
       case 'te':
         if (value.toLowerCase() !== 'trailers') this.#invalid(INVALID_FIELD);
@@ -133,7 +145,7 @@ export class MessageFields implements FieldSink {
         this.#cookies = this.#cookies === '' ? value : `${this.#cookies}; ${value}`;
         return;
       case 'content-length':
-        if (!this.#length(value)) return this.#invalid(VIOLATION);
+        if (!this.#length(value)) return this.#invalid(INVALID_FIELD);
         // Behind a body it says nothing, and might be read as of the next message.
         if (this.#kind === 'trailers') return;
         break;
@@ -157,35 +169,41 @@ export class MessageFields implements FieldSink {
       headers.status = Number(value);
       return true;
     }
-    return name === ':path' ? this.#path(value) : this.#requestPseudo(name, value);
+    return name === ':path' ? this.#path(name, value) : this.#requestPseudo(name, value);
   }
 
   #requestPseudo(name: string, value: string): boolean {
     const shape = REQUEST_PSEUDO.get(name);
     if (shape === undefined || this.#headers.has(name) || !shape.test(value)) return false;
     if (name === ':protocol' && !this.#limits.allowConnect) return false;
-    this.#headers.set(name, value);
+    this.#note(name, value);
     return true;
   }
 
-  #path(value: string): boolean {
+  #path(name: string, value: string): boolean {
     if (this.#isPathSet || BAD_PATH.test(value)) return false;
     this.#isPathSet = true;
-    this.#headers.path = value;
+    this.#note(name, value);
     return true;
+  }
+
+  #note(name: string, value: string): void {
+    const headers = this.#headers;
+    headers.set(name, value);
+    headers.pseudoOrder = withNext(headers.pseudoOrder, name);
   }
 
   #invalid(details: string): void {
     this.#fault ??= { kind: 'invalid', details };
   }
 
-  #tooLarge(details: string): void {
-    this.#fault ??= { kind: 'too_large', details };
+  #tooLarge(kind: 'too_large' | 'too_many'): void {
+    this.#fault ??= { kind, details: 'http2.too_many_headers' };
   }
 }
 
-function isTarget(path: string): boolean {
-  return path.charCodeAt(0) === SLASH || path === '*';
+function isTarget(path: string, method: string): boolean {
+  return path.charCodeAt(0) === SLASH || (path === '*' && method === 'OPTIONS');
 }
 
 /** But `:path`, whose form depends on the method. */
@@ -198,3 +216,9 @@ const REQUEST_PSEUDO: ReadonlyMap<string, RegExp> = new Map([
 
 const COLON = 0x3a;
 const SLASH = 0x2f;
+
+/** What Envoy says of a client's reset; `isWhole`: its request had come to its end. */
+export function resetDetails(code: number, isWhole: boolean): string {
+  if (code === ErrorCode.noError && isWhole) return '';
+  return code === ErrorCode.refusedStream ? 'http2.remote_refuse' : 'http2.remote_reset';
+}

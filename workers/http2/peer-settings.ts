@@ -2,18 +2,10 @@
 import {
   DEFAULT_MAX_FRAME_BYTES,
   DEFAULT_WINDOW,
-  ErrorCode,
   LARGEST_MAX_FRAME_BYTES,
   LARGEST_WINDOW,
   Setting,
 } from './frames.ts';
-
-export interface RefusedSettings {
-  readonly code: number;
-  /** Envoy ends the connection without a word. */
-  readonly isQuiet: boolean;
-  readonly details: string;
-}
 
 const ENTRY_BYTES = 6;
 
@@ -26,53 +18,37 @@ export class PeerSettings {
   /** By how much the last frame changed the initial window. */
   windowChange = 0;
 
-  /** Takes the payload of one frame, in its order. */
-  read(input: Buffer, start: number, end: number): RefusedSettings | undefined {
+  /** Takes the payload of one frame, in its order; false where a value is none of its setting. */
+  read(input: Buffer, start: number, end: number): boolean {
     const before = this.initialWindowSize;
     for (let at = start; at + ENTRY_BYTES <= end; at += ENTRY_BYTES) {
-      const refused = this.#set(input.readUInt16BE(at), input.readUInt32BE(at + 2));
-      if (refused !== undefined) return refused;
+      if (!this.#set(input.readUInt16BE(at), input.readUInt32BE(at + 2))) return false;
     }
     this.windowChange = this.initialWindowSize - before;
-    return undefined;
+    return true;
   }
 
-  #set(id: number, value: number): RefusedSettings | undefined {
+  #set(id: number, value: number): boolean {
     switch (id) {
       case Setting.headerTableSize:
         this.headerTableSize = value;
-        return undefined;
+        return true;
       case Setting.enablePush:
-        return value > 1 ? invalid('SETTINGS_ENABLE_PUSH') : undefined;
+        return value <= 1;
       case Setting.maxConcurrentStreams:
         this.maxConcurrentStreams = value;
-        return undefined;
+        return true;
       case Setting.initialWindowSize:
-        if (value > LARGEST_WINDOW) {
-          return {
-            code: ErrorCode.flowControlError,
-            isQuiet: false,
-            details: 'SETTINGS: too large window',
-          };
-        }
         this.initialWindowSize = value;
-        return undefined;
+        return value <= LARGEST_WINDOW;
       case Setting.maxFrameSize:
-        if (value < DEFAULT_MAX_FRAME_BYTES || value > LARGEST_MAX_FRAME_BYTES) {
-          return invalid('SETTINGS_MAX_FRAME_SIZE');
-        }
         this.maxFrameSize = value;
-        return undefined;
+        return value >= DEFAULT_MAX_FRAME_BYTES && value <= LARGEST_MAX_FRAME_BYTES;
       case Setting.enableConnectProtocol:
-        if (value > 1) return invalid('SETTINGS_ENABLE_CONNECT_PROTOCOL');
         this.allowsExtendedConnect = value === 1;
-        return undefined;
+        return value <= 1;
       default:
-        return undefined;
+        return true;
     }
   }
-}
-
-function invalid(setting: string): RefusedSettings {
-  return { code: ErrorCode.protocolError, isQuiet: true, details: `SETTINGS: invalid ${setting}` };
 }

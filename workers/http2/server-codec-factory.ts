@@ -44,7 +44,7 @@ export function http2ServerCodecs(
     },
     endsStreamOnInvalidMessage: http2.endsStreamOnInvalidMessage,
     stats,
-    clock: loop.clock,
+    loop,
     runtime: context.runtime,
     flushTimeout:
       config.streamIdleTimeoutMs > 0 ? loop.timers.list(config.streamIdleTimeoutMs) : undefined,
@@ -79,5 +79,6 @@ function sessionOptions(config: HttpConnectionManager, bufferLimitBytes: number)
     maxPriorityFramesPerStream: http2.maxPriorityFramesPerStream,
     maxWindowUpdatesPerDataFrame: http2.maxWindowUpdatesPerDataFrame,
     streamBufferBytes: bufferLimitBytes,
+    maxMetadataBytes: http2.maxMetadataBytes,
   };
 }

@@ -3,13 +3,14 @@
  * drain in two steps, its pings and its limits. A stream's exchange is its own (server-stream.ts),
  * frames and windows are the session's; knows nothing of routes and filters.
  */
-import type { LoopClock } from '../loop/loop-clock.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { TimerList } from '../loop/timers.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Wire } from '../net/transport.ts';
 import type { ServerCodec, ServerCodecOwner } from '../stream/codec.ts';
 import type { Protocol } from '../stream/stream-info.ts';
 import type { Http2Stats } from './codec-stats.ts';
+import { ErrorCode, LARGEST_STREAM_ID } from './frames.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood } from './inbound-limits.ts';
@@ -28,7 +29,7 @@ export interface Http2ServerParts {
   readonly message: MessageLimits;
   readonly endsStreamOnInvalidMessage: boolean;
   readonly stats: Http2Stats;
-  readonly clock: LoopClock;
+  readonly loop: Pick<WorkerLoop, 'clock' | 'current' | 'failed'>;
   readonly runtime: Runtime;
   readonly flushTimeout: TimerList | undefined;
   readonly keepAlive: KeepAliveTimes | undefined;
@@ -43,7 +44,7 @@ const FLOOD_DETAILS: Readonly<Record<Flood, string>> = {
   outbound_control: 'codec_error:Too_many_control_frames_in_the_outbound_queue.',
 };
 
-/** Envoy's words for a connection's fault: of streams that were open, and of one that it ended. */
+/** Envoy's words for a connection's fault: of the stream whose frame it was, and of all others. */
 const UNKNOWN_ERROR = 'http2.unknown.nghttp2.error';
 const USER_REFUSED = 'codec_error:The_user_callback_function_failed';
 
@@ -115,7 +116,8 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   /** The first step of a drain: requests that are on their way are still served. */
   announceClose(): void {
     // Counted once, with the last step.
-    if (!this.session.isOver) this.session.announceGoaway();
+    if (this.session.isOver) return;
+    this.session.writer.goaway(LARGEST_STREAM_ID, ErrorCode.noError, '');
   }
 
   abort(): void {
@@ -129,11 +131,12 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   }
 
   onBlockBegin(_id: number, stream: Http2Stream | undefined): FieldSink {
+    this.beforeDelivery();
     return this.fields.begin(stream === undefined ? 'request' : 'trailers');
   }
 
   openStream(id: number, wireBytes: number): Http2Stream {
-    const stream = new Http2ServerStream(this, id, wireBytes, this.#parts.clock.ms);
+    const stream = new Http2ServerStream(this, id, wireBytes, this.#parts.loop.clock.ms);
     this.stats.streamOpened();
     stream.begin(this.#owner.newStream(stream));
     return stream.stream;
@@ -151,9 +154,25 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.#keepAlive?.onAck(payload);
   }
 
-  onSessionError(_details: string, isRefused: boolean): void {
+  beforeDelivery(): void {
+    // What was worked for before has nothing to do with what comes now.
+    this.#parts.loop.current = undefined;
+  }
+
+  onException(error: unknown, { user }: Http2Stream): void {
+    this.#parts.loop.failed(error, user instanceof Http2ServerStream ? user : undefined);
+  }
+
+  onEmptyMetadata(): void {
+    this.stats.count('metadata_empty_frames');
+  }
+
+  onSessionError(_details: string, culprit?: Http2Stream): void {
     this.#owner.onProtocolError();
-    this.#endStreams('protocol_error', isRefused ? USER_REFUSED : UNKNOWN_ERROR);
+    if (culprit?.user instanceof Http2ServerStream) {
+      culprit.user.onConnectionEnd('protocol_error', UNKNOWN_ERROR);
+    }
+    this.#endStreams('protocol_error', USER_REFUSED);
     // Who has not begun in HTTP/2 understands no answer.
     this.#finish(this.session.hasBegun ? 'delayed' : 'now');
   }
@@ -189,7 +208,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
 
   noteStreamEnd({ openedMs }: { readonly openedMs: number }, isPremature: boolean): void {
     this.stats.streamClosed();
-    this.#resets.note(isPremature ? this.#parts.clock.ms - openedMs : undefined);
+    this.#resets.note(isPremature ? this.#parts.loop.clock.ms - openedMs : undefined);
   }
 
   onStreamOver(): void {
@@ -203,10 +222,6 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     if (this.openStreams > 0) return;
     if (this.#isEnding) this.#finish('delayed');
     else this.#owner.onStreamEnd();
-  }
-
-  onException(): void {
-    this.#finish('at_once');
   }
 
   #finish(how: 'now' | 'delayed' | 'at_once'): void {
@@ -235,22 +250,21 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     const id = headers.unfinishedStream;
     if (id === undefined) return;
     const { user } = this.openStream(id, 0);
-    const own = details === UNKNOWN_ERROR ? USER_REFUSED : details;
-    if (user instanceof Http2ServerStream) user.onConnectionEnd(reason, own);
+    if (user instanceof Http2ServerStream) user.onConnectionEnd(reason, details);
     table.open.delete(id);
     headers.abandon();
   }
 
   #makeKeepAlive(times: KeepAliveTimes): KeepAlive {
     return new KeepAlive(times, {
-      ping: (payload) => this.session.ping(payload),
+      ping: (payload) => this.session.writer.ping(payload),
       onTimeout: () => {
         this.stats.count('keepalive_timeout');
         const details = 'downstream_local_disconnect(http2_ping_timeout)';
         this.#endStreams('connection_termination', details);
         this.#finish('at_once');
       },
-      onException: () => this.onException(),
+      onException: () => this.#finish('at_once'),
     });
   }
 }

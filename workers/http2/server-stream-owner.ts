@@ -17,5 +17,4 @@ export interface ServerStreamOwner {
   noteStreamEnd(stream: { readonly openedMs: number }, isPremature: boolean): void;
   /** The connection may have become idle, or the last stream of its drain is over. */
   onStreamOver(): void;
-  onException(): void;
 }

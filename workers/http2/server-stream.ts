@@ -1,35 +1,38 @@
 /**
  * One request and its response on an HTTP/2 connection of a client. Owns what the two may say of
- * each other: the length that a head announces against the body that comes, resets with their
- * reasons, the end of both halves.
+ * each other: the length that a head announces, resets with their reasons, the end of both halves.
  */
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
-import type { MessageFault, RequestDecoder, ResponseEncoder } from '../stream/codec.ts';
+import type { MessageFault, Metadata, RequestDecoder, ResponseEncoder } from '../stream/codec.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { dropUnfit, mendStatus } from '../stream/message-door.ts';
+import { BodyLength } from './client/body-length.ts';
 import { ErrorCode } from './frames.ts';
 import type { Http2Stream, StreamUser } from './http2-stream.ts';
+import {
+  type MessageFault as FieldsFault,
+  INVALID_FIELD,
+  resetDetails,
+  SIZE_STATS,
+  VIOLATION,
+} from './message-fields.ts';
 import { type RequestShape, shapeRequest } from './request-shape.ts';
 import type { ServerStreamOwner } from './server-stream-owner.ts';
 import { writeFields, writeResponse } from './write-response.ts';
 
-const INVALID_FIELD = 'http2.invalid.header.field';
-const VIOLATION = 'http2.violation.of.messaging.rule';
 const SWITCHING_PROTOCOLS = 101;
 
 export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwner {
   readonly #owner: ServerStreamOwner;
-  readonly #stream: Http2Stream;
+  readonly stream: Http2Stream;
   readonly openedMs: number;
   /** The manager's stream, until one of the two has ended the exchange. */
   #decoder: RequestDecoder | undefined = undefined;
   #hasRequest = false;
   #isHead = false;
   #isUpgrade = false;
-  /** Of the request's body by its content-length; -1 where there is none. */
-  #requestLeft = -1;
-  /** The same of the response. */
-  #responseLeft = -1;
+  readonly #requestLength = new BodyLength();
+  readonly #responseLength = new BodyLength();
   #isBodiless = false;
   /** The final answer has begun. */
   isAnswered = false;
@@ -40,27 +43,23 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   constructor(owner: ServerStreamOwner, id: number, wireBytes: number, nowMs: number) {
     this.#owner = owner;
     this.openedMs = nowMs;
-    this.#stream = owner.session.accept(id, this, wireBytes);
-  }
-
-  get stream(): Http2Stream {
-    return this.#stream;
+    this.stream = owner.session.accept(id, this, wireBytes);
   }
 
   get headerBytesReceived(): number {
-    return this.#stream.headerBytesReceived;
+    return this.stream.headerBytesReceived;
   }
 
   get wireBytesReceived(): number {
-    return this.#stream.wireBytesReceived;
+    return this.stream.wireBytesReceived;
   }
 
   get headerBytesSent(): number {
-    return this.#stream.headerBytesSent;
+    return this.stream.headerBytesSent;
   }
 
   get wireBytesSent(): number {
-    return this.#stream.wireBytesSent;
+    return this.stream.wireBytesSent;
   }
 
   begin(decoder: RequestDecoder): void {
@@ -69,6 +68,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   onHeaders(endStream: boolean): void {
     const { fields } = this.#owner;
+    if (this.#hasRequest) this.#owner.stats.count('trailers');
     const headers = fields.fault === undefined ? fields.finish() : undefined;
     if (headers === undefined) {
       this.#refuse(fields.fault?.kind ?? 'invalid', fields.fault?.details ?? INVALID_FIELD);
@@ -80,42 +80,40 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     this.#hasRequest = true;
     const shape = shapeRequest(headers);
     if (shape === undefined) return this.#refuse('invalid', INVALID_FIELD);
-    if (!shape.isConnect && !shape.isUpgrade) this.#requestLeft = contentLength;
-    if (endStream && this.#requestLeft > 0) return this.#refuse('invalid', VIOLATION);
+    if (!shape.isConnect && !shape.isUpgrade) this.#requestLength.begin(contentLength);
+    if (endStream && !this.#requestLength.take(0, true)) return this.#refuse('invalid', VIOLATION);
     this.#isHead = headers.method === 'HEAD';
     this.#isUpgrade = shape.isUpgrade;
     this.#deliver(headers, shape, endStream);
   }
 
   #deliver(headers: HeaderMap, shape: RequestShape, endStream: boolean): void {
-    if (shape.expectsContinue && !endStream) this.#decoder?.onExpectContinue();
+    if (shape.expectsContinue) this.#decoder?.onExpectContinue();
     this.#decoder?.decodeHeaders(headers, endStream);
   }
 
   #onTrailers(trailers: HeaderMap, endStream: boolean): void {
-    if (!endStream || this.#requestLeft > 0) return this.#refuse('invalid', VIOLATION);
-    this.#owner.stats.count('trailers');
+    const isWhole = endStream && this.#requestLength.take(0, true);
+    if (!isWhole) return this.#refuse('invalid', VIOLATION);
     if (trailers.count > 0) this.#decoder?.decodeTrailers(trailers);
     else this.#decoder?.decodeData(EMPTY, true);
   }
 
   onData(data: Buffer, endStream: boolean): void {
-    if (this.#requestLeft >= 0) {
-      this.#requestLeft -= data.length;
-      const isWrong = this.#requestLeft < 0 || (endStream && this.#requestLeft > 0);
-      if (isWrong) return this.#refuse('invalid', VIOLATION);
-    }
-    this.#decoder?.decodeData(data, endStream);
+    const isRight = this.#requestLength.take(data.length, endStream);
+    if (isRight) this.#decoder?.decodeData(data, endStream);
+    else this.#refuse('invalid', VIOLATION);
+  }
+
+  onMetadata(metadata: Metadata): void {
+    this.#decoder?.decodeMetadata?.(metadata);
   }
 
   onReset(code: number, isRemote: boolean): void {
     const decoder = this.#decoder;
     this.#end(isRemote && !this.isAnswered);
     if (!isRemote) decoder?.onReset('protocol_error', VIOLATION);
-    else {
-      const isRefusal = code === ErrorCode.refusedStream;
-      decoder?.onReset('remote_reset', isRefusal ? 'http2.remote_refuse' : 'http2.remote_reset');
-    }
+    else decoder?.onReset('remote_reset', resetDetails(code, this.stream.isRemoteEnded));
     this.#owner.onStreamOver();
   }
 
@@ -132,7 +130,9 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   onLocalEnd(): void {
     // Nobody waits for the rest of the request.
+    const decoder = this.#decoder;
     this.#reset(ErrorCode.noError);
+    decoder?.onReset('local_reset');
     this.#owner.onStreamOver();
   }
 
@@ -143,13 +143,13 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   encode1xx(headers: HeaderMap): void {
     // A protocol is switched by an answer of 200 here.
-    if (this.#stream.isClosed || headers.status === SWITCHING_PROTOCOLS) return;
+    if (this.stream.isClosed || headers.status === SWITCHING_PROTOCOLS) return;
     this.#letThrough(headers);
-    this.#owner.session.writer.headers(this.#stream, headers, writeResponse, false);
+    this.#owner.session.writer.headers(this.stream, headers, writeResponse, false);
   }
 
   encodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    if (this.#stream.isClosed) return;
+    if (this.stream.isClosed) return;
     this.isAnswered = true;
     this.#letThrough(headers);
     this.#noteParts(mendStatus(headers));
@@ -159,7 +159,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     }
     this.#noteBody(headers, endStream);
     if (endStream) this.#noteEnd();
-    this.#owner.session.writer.headers(this.#stream, headers, writeResponse, endStream);
+    this.#owner.session.writer.headers(this.stream, headers, writeResponse, endStream);
     if (endStream) this.#afterEnd();
   }
 
@@ -170,31 +170,31 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     this.#isBodiless = this.#isHead || status === 204 || status === 304;
     if (endStream || this.#isBodiless) return;
     const length = headers.get('content-length');
-    if (length !== undefined) this.#responseLeft = Number(length);
+    if (length !== undefined) this.#responseLength.begin(Number(length));
   }
 
   encodeData(data: Buffer, endStream: boolean): void {
-    if (this.#stream.isClosed) return;
+    if (this.stream.isClosed) return;
     const sent = this.#isBodiless ? EMPTY : data;
-    if (this.#responseLeft >= 0) {
-      this.#responseLeft -= sent.length;
-      const isWrong = this.#responseLeft < 0 || (endStream && this.#responseLeft > 0);
-      if (isWrong) return this.#breakOff();
-    }
+    if (!this.#responseLength.take(sent.length, endStream)) return this.#breakOff();
     if (endStream) this.#noteEnd();
-    this.#owner.session.writer.data(this.#stream, sent, endStream);
+    this.#owner.session.writer.data(this.stream, sent, endStream);
     if (endStream) this.#afterEnd();
   }
 
   encodeTrailers(trailers: HeaderMap): void {
-    if (this.#stream.isClosed) return;
-    if (this.#responseLeft > 0) return this.#breakOff();
+    if (this.stream.isClosed) return;
+    if (!this.#responseLength.take(0, true)) return this.#breakOff();
     this.#letThrough(trailers);
     this.#noteEnd();
     const { writer } = this.#owner.session;
-    if (trailers.count === 0) writer.data(this.#stream, EMPTY, true);
-    else writer.trailers(this.#stream, trailers, writeFields);
+    if (trailers.count === 0) writer.data(this.stream, EMPTY, true);
+    else writer.trailers(this.stream, trailers, writeFields);
     this.#afterEnd();
+  }
+
+  encodeMetadata(metadata: Metadata): void {
+    this.#owner.session.metadata?.send(this.stream, metadata);
   }
 
   resetStream(): void {
@@ -210,26 +210,26 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   }
 
   pauseRequest(paused: boolean): void {
-    this.#owner.session.pause(this.#stream, paused);
+    this.#owner.session.pause(this.stream, paused);
   }
 
   /** The client has not read the end of an answer in time. */
   onTimer(): void {
     this.#owner.stats.count('tx_flush_timeout');
-    this.#reset(ErrorCode.internalError);
-    this.#owner.onStreamOver();
+    this.resetStream();
   }
 
   onException(): void {
-    this.#owner.onException();
+    this.#decoder?.onException?.();
+    if (!this.stream.isClosed) this.resetStream();
   }
 
   /** A message that breaks the rules; nothing of it is passed on from here. */
-  #refuse(kind: 'too_large' | 'invalid', details: string): void {
+  #refuse(kind: FieldsFault['kind'], details: string): void {
     const decoder = this.#decoder;
-    if (this.#stream.isClosed) return;
-    if (kind === 'too_large') {
-      this.#owner.stats.count('header_overflow');
+    if (this.stream.isClosed) return;
+    if (kind !== 'invalid') {
+      this.#owner.stats.count(SIZE_STATS[kind]);
       this.#reset(ErrorCode.internalError);
     } else {
       this.#owner.stats.count('rx_messaging_error');
@@ -256,7 +256,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   /** The answer's end is about to be written. */
   #noteEnd(): void {
-    if (this.#stream.isRemoteEnded) this.#decoder = undefined;
+    if (this.stream.isRemoteEnded) this.#decoder = undefined;
   }
 
   /** The answer is whole; a client that still sends is told that nobody waits for it. */
@@ -264,7 +264,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     const decoder = this.#decoder;
     this.#decoder = undefined;
     decoder?.onReset('local_reset');
-    if (!this.#stream.isClosed) this.#armFlush();
+    if (!this.stream.isClosed) this.#armFlush();
   }
 
   #armFlush(): void {
@@ -276,7 +276,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   #reset(code: number): void {
     this.#end(false);
-    this.#owner.session.reset(this.#stream, code);
+    this.#owner.session.reset(this.stream, code);
   }
 
   /** The stream is over; counted once. */

@@ -17,6 +17,8 @@ export interface SessionOptions extends InboundLimits {
   readonly maxOutboundFrames: number;
   readonly maxOutboundControlFrames: number;
   readonly streamBufferBytes: number;
+  /** Of one block of METADATA; 0: its frames are unknown ones. */
+  readonly maxMetadataBytes: number;
 }
 
 /** What a session tells its codec. */
@@ -34,11 +36,16 @@ export interface SessionUser {
   onSettings(settings: PeerSettings): void;
   onGoaway(lastStream: number, code: number): void;
   onPingAck(payload: string): void;
+  /** Data is about to be given to its stream; before a block `onBlockBegin` is called. */
+  beforeDelivery?(): void;
+  /** Code that worked for one stream threw: that stream ends, and no other. */
+  onException(error: unknown, stream: Http2Stream): void;
+  onEmptyMetadata(): void;
   /**
-   * The connection has failed; nothing follows but the transport's end. `isRefused`: the peer was not
-   * told why.
+   * The connection has failed; nothing follows but the transport's end. `culprit`: the stream of the
+   * frame that Envoy's codec refuses, where it is open.
    */
-  onSessionError(details: string, isRefused: boolean): void;
+  onSessionError(details: string, culprit?: Http2Stream): void;
   /** The peer has begun its preface, of a server; the first moment to `start`. */
   onBegun?(): void;
   /** A stream was refused: there are too many. */

@@ -7,7 +7,13 @@
 import type { Wire } from '../net/transport.ts';
 import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { DataFrames, type DataReceiver } from './data-frames.ts';
-import { type FrameHeader, FrameReader, type FrameReceiver, Preface } from './frame-reader.ts';
+import {
+  type FrameHeader,
+  FrameReader,
+  type FrameReceiver,
+  lengthFault,
+  Preface,
+} from './frame-reader.ts';
 import {
   CLIENT_PREFACE,
   DEFAULT_MAX_FRAME_BYTES,
@@ -15,24 +21,21 @@ import {
   ErrorCode,
   Flag,
   FrameType,
-  LARGEST_STREAM_ID,
-  pingFrame,
   resetFrame,
   settingsFrame,
   windowUpdateFrame,
 } from './frames.ts';
 import { FrameWriter } from './frame-writer.ts';
 import type { HeaderBlock } from './header-block.ts';
-import { type BlockReceiver, HeaderFrames } from './header-frames.ts';
+import { type BlockReceiver, HeaderFrames, NOT_CONTINUED } from './header-frames.ts';
 import { Http2Stream, type StreamUser } from './http2-stream.ts';
 import { type Flood, InboundCounts } from './inbound-limits.ts';
+import { MetadataFrames } from './metadata/metadata-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import { StreamTable } from './stream-table.ts';
 
-/** What Envoy's codec library says of a block that another frame interrupts. */
-const NOT_CONTINUED = 'unexpected non-CONTINUATION frame or stream_id is invalid';
-/** And of a frame that its user does not want. */
+/** What Envoy's codec library says of a frame that its user does not want. */
 const USER_REFUSED = 'The user callback function failed';
 
 export class Http2Session implements FrameReceiver, ControlledSession, BlockReceiver, DataReceiver {
@@ -46,12 +49,14 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   readonly headers: HeaderFrames;
   readonly #control: ControlFrames;
   readonly #data: DataFrames;
+  /** Absent where METADATA is an unknown frame. */
+  readonly metadata: MetadataFrames | undefined;
   readonly #preface: Preface;
   /** Of a client that began with the preface. */
   hasBegun = false;
   sawSettings = false;
   areSettingsAcknowledged = false;
-  #isOver = false;
+  isOver = false;
 
   constructor(wire: Wire, user: SessionUser, options: SessionOptions) {
     this.user = user;
@@ -63,6 +68,8 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.headers = new HeaderFrames(this, options.headerTableSize, options.maxBlockBytes);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
+    this.metadata =
+      options.maxMetadataBytes > 0 ? new MetadataFrames(this, options.maxMetadataBytes) : undefined;
     this.writer = new FrameWriter(wire, {
       streamBufferBytes: options.streamBufferBytes,
       maxOutboundFrames: options.maxOutboundFrames,
@@ -71,10 +78,6 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       onLocalEnd: (stream) => this.#localEnded(stream),
       onDataFrame: () => this.counts.dataFrameSent(),
     });
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** Says what this side wants, before anything else. */
@@ -88,7 +91,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   onData(input: Buffer, start: number, end: number): void {
     const at = this.#preface.read(input, start, end);
     if (at === undefined) {
-      this.refuseFrame('Received bad client magic byte string');
+      this.refuseFrame(undefined, 'Received bad client magic byte string');
       return;
     }
     if (!this.hasBegun && this.options.isServer) this.user.onBegun?.();
@@ -98,7 +101,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   /** Opens a stream of this side; undefined when there are no numbers left. */
   openStream(user: StreamUser): Http2Stream | undefined {
-    const id = this.#isOver ? undefined : this.table.nextOwn();
+    const id = this.isOver ? undefined : this.table.nextOwn();
     return id === undefined ? undefined : this.#makeStream(id, user);
   }
 
@@ -113,7 +116,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   /** Counted: data of the stream is not acknowledged while it is paused. */
   pause(stream: Http2Stream, paused: boolean): void {
     stream.pauses += paused ? 1 : -1;
-    if (stream.pauses > 0 || stream.unacknowledged === 0 || this.#isOver) return;
+    if (stream.pauses > 0 || stream.unacknowledged === 0 || this.isOver) return;
     const bytes = stream.unacknowledged;
     stream.unacknowledged = 0;
     this.#data.consume(stream.isRemoteEnded ? undefined : stream, bytes);
@@ -126,15 +129,6 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     return dropped;
   }
 
-  ping(payload: string): void {
-    this.writer.plain(pingFrame(payload, false));
-  }
-
-  /** The first step of a drain: streams that are on their way are still served. */
-  announceGoaway(): void {
-    this.writer.goaway(LARGEST_STREAM_ID, ErrorCode.noError, '');
-  }
-
   /** The last word: streams that came later are not served. */
   finalGoaway(): void {
     this.table.takeNoMore();
@@ -143,7 +137,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   /** Reads no more. */
   stop(): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.#reader.stop();
   }
 
@@ -158,23 +152,23 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   /** Ends the connection for a fault of the peer, which is told. */
   fail(code: number, details: string): false {
-    if (this.#isOver) return false;
+    if (this.isOver) return false;
     this.stop();
     this.writer.goaway(this.table.lastPeerStream, code, details);
-    this.user.onSessionError(details, false);
+    this.user.onSessionError(details);
     return false;
   }
 
   /** Ends the connection without a word, as Envoy does for frames that have no sense. */
-  refuseFrame(details = USER_REFUSED): false {
-    if (this.#isOver) return false;
+  refuseFrame(culprit?: Http2Stream, details = USER_REFUSED): false {
+    if (this.isOver) return false;
     this.stop();
-    this.user.onSessionError(details, true);
+    this.user.onSessionError(details, culprit);
     return false;
   }
 
   flood(flood: Flood): false {
-    if (this.#isOver) return false;
+    if (this.isOver) return false;
     this.stop();
     this.user.onFlood(flood);
     return false;
@@ -205,13 +199,15 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       case FrameType.continuation:
         return this.headers.onContinuation(header, input, start, end);
       case FrameType.priority:
-        return this.#control.onPriority(header, input, start);
+        return this.#control.onPriority(header);
       case FrameType.rstStream:
         return this.#control.onReset(header, input, start);
       case FrameType.settings:
         return this.#control.onSettings(header, input, start, end);
+      case FrameType.metadata:
+        return this.metadata?.onFrame(header, input, start, end) ?? true;
       case FrameType.pushPromise:
-        return this.refuseFrame();
+        return this.refuseFrame(this.table.open.get(header.stream));
       case FrameType.ping:
         return this.#control.onPing(header, input, start, end);
       case FrameType.goaway:
@@ -223,10 +219,9 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     }
   }
 
-  onBadLength({ length }: FrameHeader): void {
-    if (length <= DEFAULT_MAX_FRAME_BYTES)
-      this.fail(ErrorCode.protocolError, 'DATA: too long padding');
-    else this.fail(ErrorCode.frameSizeError, 'too large frame size');
+  onBadLength(header: FrameHeader): void {
+    const { code, details } = lengthFault(header);
+    this.fail(code, details);
   }
 
   openPeerStream(id: number, block: HeaderBlock): boolean {
@@ -241,7 +236,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       return true;
     }
     const stream = this.user.openStream(id, wireBytes);
-    if (stream === undefined || this.#isOver) return !this.#isOver;
+    if (stream === undefined || this.isOver) return !this.isOver;
     return this.deliverHeaders(stream, endStream);
   }
 
@@ -254,9 +249,13 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   deliverHeaders(stream: Http2Stream, endStream: boolean): boolean {
     if (endStream) stream.isRemoteEnded = true;
-    stream.user.onHeaders(endStream);
+    try {
+      stream.user.onHeaders(endStream);
+    } catch (error) {
+      this.user.onException(error, stream);
+    }
     if (endStream) this.onRemoteEnd(stream);
-    return !this.#isOver;
+    return !this.isOver;
   }
 
   /** A fault of one stream: its user hears of it, others go on. */

@@ -4,6 +4,7 @@
  * uses.
  */
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { PreConnectionEnd } from './filters/pre-connection.ts';
 import {
   LISTENER,
   LISTENER_EXTENSIONS,
@@ -25,8 +26,20 @@ export type Refusal =
   | 'downstream_cx_overflow'
   | 'downstream_global_cx_overflow'
   | 'downstream_cx_overload_reject'
-  | 'downstream_pre_cx_timeout'
+  | WaitEnd
   | 'no_filter_chain_match';
+
+type WaitEnd =
+  | 'downstream_pre_cx_timeout'
+  | 'downstream_listener_filter_error'
+  | 'downstream_listener_filter_remote_close';
+
+/** Which ends of a wait for listener filters are counted. */
+const WAIT_ENDS: Partial<Record<PreConnectionEnd, WaitEnd>> = {
+  timeout: 'downstream_pre_cx_timeout',
+  failed: 'downstream_listener_filter_error',
+  left: 'downstream_listener_filter_remote_close',
+};
 
 export class ListenerCounts {
   readonly statName: string;
@@ -74,7 +87,9 @@ export class ListenerCounts {
     this.#stats.add(this.#base + PRE_CX_ACTIVE, 1);
   }
 
-  decided(): void {
+  decided(how: PreConnectionEnd): void {
+    const end = WAIT_ENDS[how];
+    if (end !== undefined) this.refused(end);
     this.#stats.subtract(this.#base + PRE_CX_ACTIVE, 1);
     this.#letGo();
   }

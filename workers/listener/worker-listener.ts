@@ -313,8 +313,7 @@ export class WorkerListener implements ConnectionObserver {
     counts.waits();
     const waiting = new PreConnection(socket, { loop, filters, timeoutMs }, (how) => {
       this.#waiting.delete(waiting);
-      if (how === 'timeout') counts.refused('downstream_pre_cx_timeout');
-      counts.decided();
+      counts.decided(how);
       if (how === 'ready' || (how === 'timeout' && continuesAfterTimeout)) {
         facts.overrideAddresses(waiting.facts.remote, waiting.facts.local);
         facts.requestedServerName = waiting.facts.serverName;

@@ -314,7 +314,7 @@ export class HttpConnection
    * The client is asked to close, which leaves it the choice of the moment, up to the drain
    * timeout.
    */
-  private announceDrain(): void {
+  announceDrain(): void {
     const { drain } = this.manager;
     if (this.isDraining) return;
     if (drain === undefined && this.traits?.isMultiplexed !== true) {

@@ -66,6 +66,11 @@ export class ManagerLedger implements RequestLedger<StreamInfo> {
     this.#stats.count(LOCAL_ANSWERS[why]);
   }
 
+  /** METADATA stays here: the client's protocol has none. */
+  unsupportedMetadata({ protocol }: StreamInfo): void {
+    this.#stats.countUnsupportedMetadata(protocol);
+  }
+
   timedOut(kind: StreamTimeoutKind): void {
     this.#stats.count(TIMEOUTS[kind]);
   }

@@ -114,6 +114,13 @@ export class ManagerStats {
     this.writer.increment(this.useProtocol(traits) + traits.refusedUnderscores);
   }
 
+  /** Metadata was dropped, because the client's protocol has none. */
+  countUnsupportedMetadata(protocol: Protocol | undefined): void {
+    const traits = this.traitsOf(protocol);
+    if (traits.unsupportedMetadata === undefined) return;
+    this.writer.increment(this.useProtocol(traits) + traits.unsupportedMetadata);
+  }
+
   /** Parts of an answer stayed here, because nothing of their kind may leave. */
   countDroppedParts(count: number): void {
     this.doorBase ??= this.writer.defineBlock(ANSWER_DOOR, this.scope);

@@ -6,7 +6,7 @@
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import { configsOf } from '../routing/route-context.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
-import type { RequestDecoder, ResetReason, ResponseEncoder } from '../stream/codec.ts';
+import type { Metadata, RequestDecoder, ResetReason, ResponseEncoder } from '../stream/codec.ts';
 import type { LocalReply, RequestBody, TerminalFilter } from '../stream/filter.ts';
 import { type ChainStream, FilterChain } from './filter-chain.ts';
 import { HeaderMap } from '../stream/header-map.ts';
@@ -25,6 +25,8 @@ const NOTHING = Buffer.alloc(0);
 
 export class HttpStream implements RequestDecoder, ChainStream {
   info: StreamInfo;
+  readonly heldByAll: HeldBytes;
+  readonly bufferLimitBytes: number;
   private readonly connection: HttpConnection;
   private readonly manager: ConnectionManager;
   private readonly encoder: ResponseEncoder;
@@ -49,6 +51,8 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const { clock } = manager.parts.loop;
     this.connection = connection;
     this.manager = manager;
+    this.heldByAll = manager.parts.loop.held;
+    this.bufferLimitBytes = manager.parts.bufferLimitBytes;
     this.encoder = encoder;
     this.info = new StreamInfo(connection.info, clock.ms, clock.wallMs);
     this.info.protocol = connection.protocol;
@@ -57,14 +61,6 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   get route(): ResolvedRoute | undefined {
     return this.info.route;
-  }
-
-  get heldByAll(): HeldBytes {
-    return this.manager.parts.loop.held;
-  }
-
-  get bufferLimitBytes(): number {
-    return this.manager.parts.bufferLimitBytes;
   }
 
   onExpectContinue(): void {
@@ -108,10 +104,8 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.buildChain();
     const upgrade = upgradeType(headers);
     if (upgrade !== '') {
-      if (!allowsUpgrade(upgrade, info.route, manager.config.upgrades)) {
-        this.refuseUpgrade();
-        return;
-      }
+      const isAllowed = allowsUpgrade(upgrade, info.route, manager.config.upgrades);
+      if (!isAllowed) return this.refuseUpgrade();
       this.isUpgrade = true;
       manager.ledger.upgraded();
     }
@@ -178,6 +172,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
     else this.chain.decodeTrailers(trailers);
   }
 
+  decodeMetadata(metadata: Metadata): void {
+    if (!this.isRequestDropped) this.terminal?.decodeMetadata?.(metadata);
+  }
+
   onCodecError(status: number, details: string, body: string): void {
     if (this.isDone) return;
     this.connection.onProtocolError();
@@ -196,13 +194,12 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   onTimeout(timeout: StreamTimeout): void {
-    const { info } = this;
-    info.responseFlags |= timeout.flag;
+    this.info.responseFlags |= timeout.flag;
     this.manager.ledger.timedOut(timeout.kind);
     if (!this.isResponseStarted) {
       this.sendLocalReply({ ...timeout.reply, status: this.isRequestComplete ? 504 : 408 });
     } else {
-      info.responseCodeDetails = timeout.reply.details;
+      this.info.responseCodeDetails = timeout.reply.details;
       this.resetStream();
     }
   }
@@ -265,19 +262,15 @@ export class HttpStream implements RequestDecoder, ChainStream {
       if (this.isResponseStarted) this.resetStream();
       else this.writeHeaders(internalError(), true);
     } catch (error) {
-      this.note(error);
+      this.manager.parts.loop.note(error);
     }
     if (this.isDone) return;
     try {
       this.encoder.resetStream();
     } catch (error) {
-      this.note(error);
+      this.manager.parts.loop.note(error);
     }
     this.finish();
-  }
-
-  private note(error: unknown): void {
-    this.manager.parts.loop.note(error);
   }
 
   resetStream(): void {
@@ -313,8 +306,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   sendData(data: Buffer, endStream: boolean): void {
     if (this.isRequestDropped) return;
     this.info.bytesReceived += data.length;
-    if (this.chain === undefined) this.terminal?.decodeData(data, endStream);
-    else this.chain.decodeData(data, endStream);
+    this.filterData(data, endStream);
   }
 
   sendTrailers(trailers: HeaderMap): void {
@@ -354,6 +346,13 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.isResponseGiven = true;
     if (this.chain === undefined) this.writeTrailers(trailers);
     else this.chain.encodeTrailers(trailers);
+  }
+
+  encodeMetadata(metadata: Metadata): void {
+    if (this.isRequestDropped) return;
+    if (this.encoder.encodeMetadata === undefined)
+      this.manager.ledger.unsupportedMetadata(this.info);
+    else this.encoder.encodeMetadata(metadata);
   }
 
   pauseRequest(paused: boolean): void {
@@ -435,6 +434,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   private refuseUpgrade(): void {
     this.manager.ledger.answeredHere('upgrade_refused');
+    this.connection.announceDrain();
     this.sendLocalReply({ status: 403, body: '', details: 'upgrade_failed' });
   }
 
@@ -456,12 +456,12 @@ export class HttpStream implements RequestDecoder, ChainStream {
       noteCodecBytes(info, encoder);
       for (; this.requestPauses > 0; this.requestPauses--) encoder.pauseRequest(false);
     } catch (error) {
-      this.note(error);
+      this.manager.parts.loop.note(error);
     }
     try {
       this.terminal?.onDestroy();
     } catch (error) {
-      this.note(error);
+      this.manager.parts.loop.note(error);
     }
     this.chain?.destroy(loop);
     if (this.isUpgrade) manager.ledger.upgradeEnded();

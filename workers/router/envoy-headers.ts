@@ -9,8 +9,6 @@ import type { RequestDeadline } from './exchange/request-deadline.ts';
 export interface HeaderOptions {
   readonly suppressEnvoyHeaders: boolean;
   readonly respectExpectedRqTimeout: boolean;
-  /** `/healthcheck/fail` is in force: responses say so. */
-  readonly isHealthCheckFailed: () => boolean;
 }
 
 /** Finishes a request's headers but for its host, and takes its timeouts out of them. */
@@ -69,7 +67,6 @@ export function finalizeResponse(
   if (!options.suppressEnvoyHeaders && serviceMs !== undefined) {
     headers.set('x-envoy-upstream-service-time', String(serviceMs));
   }
-  if (options.isHealthCheckFailed()) headers.set('x-envoy-immediate-health-check-fail', 'true');
   info.responseCodeDetails = 'via_upstream';
   info.responseCode = headers.status;
   route.finalizeResponseHeaders(headers, info);

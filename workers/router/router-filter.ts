@@ -5,6 +5,7 @@
  */
 import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { takeRequestRetries } from '../routing/retry-policy.ts';
+import type { Metadata } from '../stream/codec.ts';
 import type { TerminalCallbacks, TerminalFilter } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { ClusterRoute } from '../stream/route.ts';
@@ -19,6 +20,7 @@ import {
 } from './answers/failures.ts';
 import { answerRequest } from './answers/route-answers.ts';
 import { noteTarget } from './attempt/upstream-info.ts';
+import { withWaiting } from './attempt/waiting-metadata.ts';
 import { finalizeFurtherAttempt, finalizeRequest, finalizeResponse } from './envoy-headers.ts';
 import { RequestDeadline } from './exchange/request-deadline.ts';
 import type { ExchangeOwner } from './exchange/exchange-seam.ts';
@@ -41,6 +43,8 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
   readonly #callbacks: TerminalCallbacks;
   #routed: Routed | undefined = undefined;
   #mirrors: RequestMirrors | undefined = undefined;
+  /** What came before the request's headers did. */
+  #early: Metadata[] | undefined = undefined;
 
   constructor(context: RouterContext, callbacks: TerminalCallbacks) {
     this.#context = context;
@@ -68,6 +72,13 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
   decodeTrailers(trailers: HeaderMap): void {
     this.#mirrors?.sendTrailers(trailers);
     this.#routed?.exchange.sendTrailers(trailers);
+  }
+
+  decodeMetadata(metadata: Metadata): void {
+    const exchange = this.#routed?.exchange;
+    if (exchange !== undefined) exchange.sendMetadata(metadata);
+    // A filter holds the request's headers.
+    else this.#early = withWaiting(this.#early, metadata);
   }
 
   onDownstreamBlocked(blocked: boolean): void {
@@ -138,6 +149,10 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
     this.#callbacks.encodeData(data, endStream);
   }
 
+  onMetadata(metadata: Metadata): void {
+    this.#callbacks.encodeMetadata(metadata);
+  }
+
   onTrailers(trailers: HeaderMap): void {
     this.#callbacks.encodeTrailers(trailers);
   }
@@ -201,6 +216,7 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
     }
     if (action.mirrorPolicies.length > 0) this.#mirror(route, deadline, headers, endStream);
     exchange.start(host, endStream);
+    for (const metadata of this.#early ?? []) exchange.sendMetadata(metadata);
   }
 
   #mirror(

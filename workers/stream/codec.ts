@@ -28,11 +28,20 @@ export type ResetReason =
   | 'protocol_error'
   | 'drain';
 
+/**
+ * What is said beside a message, by METADATA frames of HTTP/2: names and values are bytes as latin-1.
+ * No filter sees it.
+ */
+export type Metadata = ReadonlyMap<string, string>;
+
 /** Receives one request; implemented by the connection manager's stream. */
 export interface RequestDecoder {
   decodeHeaders(headers: HeaderMap, endStream: boolean): void;
   decodeData(data: Buffer, endStream: boolean): void;
   decodeTrailers(trailers: HeaderMap): void;
+  decodeMetadata?(metadata: Metadata): void;
+  /** Code that worked for the request threw. */
+  onException?(): void;
   /** The client waits for `100 Continue`. Called before decodeHeaders. */
   onExpectContinue(): void;
   /** The request is refused by the codec, before or after its headers; nothing of it follows. */
@@ -56,6 +65,8 @@ export interface ResponseEncoder {
   encodeHeaders(headers: HeaderMap, endStream: boolean): void;
   encodeData(data: Buffer, endStream: boolean): void;
   encodeTrailers(trailers: HeaderMap): void;
+  /** Absent where the protocol has none. */
+  encodeMetadata?(metadata: Metadata): void;
   /** Ends the stream at once; the peer sees an incomplete message. */
   resetStream(): void;
   /**
@@ -78,6 +89,7 @@ export interface ResponseDecoder {
   decodeHeaders(headers: HeaderMap, endStream: boolean): void;
   decodeData(data: Buffer, endStream: boolean): void;
   decodeTrailers(trailers: HeaderMap): void;
+  decodeMetadata?(metadata: Metadata): void;
   onReset(reason: ResetReason): void;
   onWriteBlocked(blocked: boolean): void;
 }
@@ -91,6 +103,8 @@ export interface RequestEncoder {
   encodeHeaders(headers: HeaderMap, endStream: boolean): string | undefined;
   encodeData(data: Buffer, endStream: boolean): void;
   encodeTrailers(trailers: HeaderMap): void;
+  /** Behind the headers; absent where the protocol has none. */
+  encodeMetadata?(metadata: Metadata): void;
   /** Gives the exchange up; the decoder hears nothing more. */
   resetStream(): void;
   pauseResponse(paused: boolean): void;

@@ -25,6 +25,18 @@ export function setCookie(
   return `${text}; HttpOnly`;
 }
 
+/** Takes cookies out of a request; the header goes with the last one. */
+export function removeCookies(headers: HeaderMap, isUnwanted: (name: string) => boolean): void {
+  const all = headers.getAll('cookie', ';');
+  if (all === undefined) return;
+  const kept = all
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part !== '' && !isUnwanted(part.split('=', 1)[0] ?? ''));
+  if (kept.length === 0) headers.remove('cookie');
+  else headers.set('cookie', kept.join('; '));
+}
+
 /** The first cookie of the name, without quotes; empty when there is none. */
 export function cookieValue(headers: HeaderMap, name: string): string {
   return findCookie(headers, name) ?? '';

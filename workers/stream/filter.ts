@@ -8,6 +8,7 @@
  */
 import type { Endable } from '../../shared/process/exceptions.ts';
 import type { ResolvedRoute } from './route.ts';
+import type { Metadata } from './codec.ts';
 import type { HeaderMap } from './header-map.ts';
 import type { StreamInfo } from './stream-info.ts';
 
@@ -111,6 +112,7 @@ export interface TerminalCallbacks extends StreamCallbacks {
   encodeHeaders(headers: HeaderMap, endStream: boolean): void;
   encodeData(data: Buffer, endStream: boolean): void;
   encodeTrailers(trailers: HeaderMap): void;
+  encodeMetadata(metadata: Metadata): void;
   /** Back-pressure towards the client: counted, balanced by the caller. */
   pauseRequest(paused: boolean): void;
   readonly isResponseStarted: boolean;
@@ -130,6 +132,7 @@ export interface TerminalFilter {
   decodeHeaders(headers: HeaderMap, endStream: boolean): void;
   decodeData(data: Buffer, endStream: boolean): void;
   decodeTrailers(trailers: HeaderMap): void;
+  decodeMetadata?(metadata: Metadata): void;
   /** Back-pressure from the client: what was encoded waits. */
   onDownstreamBlocked(blocked: boolean): void;
   onDestroy(): void;

@@ -1,4 +1,5 @@
 import { isFitField } from './permitted.ts';
+import { DEFAULT_ORDER } from './pseudo-order.ts';
 
 /**
  * One message's header block. Owns nothing but strings: no parsing and no policy. It only notes
@@ -26,6 +27,8 @@ export class HeaderMap {
   protocol = '';
   /** Responses only; 0 in requests. */
   status = 0;
+  /** Of the pseudo headers of a request, as pseudo-order.ts has it. */
+  pseudoOrder = DEFAULT_ORDER;
   /** Names as they were written, one per entry; only kept where a codec must write them back. */
   originalNames: string[] | undefined = undefined;
 
@@ -146,6 +149,7 @@ export class HeaderMap {
     copy.scheme = this.scheme;
     copy.protocol = this.protocol;
     copy.status = this.status;
+    copy.pseudoOrder = this.pseudoOrder;
     return copy;
   }
 

@@ -20,4 +20,6 @@ export interface ProtocolTraits {
   /** Offsets in it: headers dropped and requests refused for underscores in names. */
   readonly droppedHeaders: number;
   readonly refusedUnderscores: number;
+  /** Metadata that cannot be sent; absent where it can. */
+  readonly unsupportedMetadata?: number;
 }

@@ -11,7 +11,7 @@ import type {
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
-import type { NetworkGate, Waiting } from './gate.ts';
+import type { NetworkGate, Waiting } from '../filters/network-gate.ts';
 
 export function gatedServer(
   inner: ChainServer,

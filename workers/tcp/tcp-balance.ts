@@ -1,5 +1,5 @@
 /** What the choice of a host may depend on for a connection of a TCP proxy. */
-import type { TcpProxy } from '../../shared/resources/network-filters.ts';
+import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import { addMetadata } from '../filters/common/add-metadata.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 import { HeaderMap } from '../stream/header-map.ts';

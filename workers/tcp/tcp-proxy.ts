@@ -3,7 +3,11 @@
  * connection.
  */
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
-import type { ProxyTlv, TcpCluster, TcpProxy } from '../../shared/resources/network-filters.ts';
+import type {
+  ProxyTlv,
+  TcpCluster,
+  TcpProxy,
+} from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
 import type { AccessLog } from '../access-log/types.ts';

@@ -3,7 +3,7 @@
  * cluster's pool carries, and passes bytes once it has agreed. What passes through is the proxy's
  * business.
  */
-import type { TcpTunneling } from '../../shared/resources/network-filters.ts';
+import type { TcpTunneling } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RequestEncoder, ResetReason } from '../stream/codec.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';

@@ -80,6 +80,11 @@ export class ClusterStats {
     this.#http1Base ??= this.writer.defineBlock(HTTP1_CODEC, `${this.prefix}http1.`);
   }
 
+  countUnsupportedMetadata(): void {
+    if (this.#http1Base === undefined) return;
+    this.writer.increment(this.#http1Base + HTTP1_CODEC.index.metadata_not_supported_error);
+  }
+
   /** Likewise with the first HTTP/2 connection; gives where its codec counts. */
   useHttp2(): Http2Stats {
     this.#http2.begin();

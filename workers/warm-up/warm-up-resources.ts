@@ -137,7 +137,7 @@ function manager(name: string, action: RouteAction): HttpConnectionManager {
   return {
     ...managerDefaults,
     statPrefix: name,
-    accessLogs: [{ sink: { kind: 'file', path: NOWHERE }, format }],
+    accessLogs: [{ kind: 'lines', sink: { kind: 'file', path: NOWHERE }, format }],
     routes: {
       kind: 'inline',
       config: {

@@ -7,7 +7,8 @@ export type Trait =
   | 'prefix_rewrite'
   | 'short_timeouts'
   | 'no_timeout'
-  | 'second_cluster';
+  | 'second_cluster'
+  | 'http2_hosts';
 
 export interface BootstrapParts {
   readonly port: number;
@@ -24,6 +25,9 @@ export interface BootstrapParts {
 /** Requests whose path begins so reach the upstream without it, with the trait `prefix_rewrite`. */
 export const REWRITTEN_PREFIX = '/application/';
 
+/** Of the upstream that speaks HTTP/2, beside the one of HTTP/1. */
+export const HTTP2_PORT_OFFSET = 1;
+
 const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
 
 /** One listener, one virtual host, one cluster of one host; the same text for both. */
@@ -39,13 +43,24 @@ export function benchBootstrap(parts: BootstrapParts): object {
         },
       ],
       clusters: [
-        cluster('up', parts.upstreamPort),
+        upCluster(parts),
         ...(parts.secondUpstreamPort === undefined
           ? []
           : [cluster('second', parts.secondUpstreamPort)]),
       ],
     },
   };
+}
+
+function upCluster({ upstreamPort, traits = [] }: BootstrapParts): object {
+  if (!traits.includes('http2_hosts')) return cluster('up', upstreamPort);
+  const options = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+  const typed = {
+    '@type': `type.googleapis.com/${options}`,
+    explicit_http_config: { http2_protocol_options: {} },
+  };
+  const http2 = { typed_extension_protocol_options: { [options]: typed } };
+  return { ...cluster('up', upstreamPort + HTTP2_PORT_OFFSET), ...http2 };
 }
 
 function cluster(name: string, port: number): object {
@@ -114,7 +129,7 @@ function transportSocket({ certificate }: BootstrapParts): object {
   };
   const config = {
     '@type': `${EXTENSIONS}.transport_sockets.tls.v3.DownstreamTlsContext`,
-    common_tls_context: { tls_certificates: [pair] },
+    common_tls_context: { tls_certificates: [pair], alpn_protocols: ['h2', 'http/1.1'] },
     // wrk resumes where it gets a ticket in time: from Envoy nearly always, from OpenSSL half
     // the time. The questions are about full handshakes.
     disable_stateless_session_resumption: true,

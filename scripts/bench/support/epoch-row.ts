@@ -10,6 +10,8 @@ export interface EpochRowOptions {
   readonly adminPort: number;
   /** Further words for every epoch; those for times are short ones unless told. */
   readonly words?: readonly string[];
+  /** 2 unless told. */
+  readonly concurrency?: number;
 }
 
 const SHORT_TIMES = ['--drain-time-s', '1', '--parent-shutdown-time-s', '2'];
@@ -65,10 +67,18 @@ export class EpochRow {
   }
 
   #spawn(epoch: number, more: readonly string[], stderr: 'ignore' | 'pipe'): ChildProcess {
-    const { command, config, words } = this.#options;
+    const { command, config, words, concurrency = 2 } = this.#options;
     const [program = '', ...before] = command;
     const ids = ['--base-id', String(process.pid), '--restart-epoch', String(epoch)];
-    const all = ['-c', config, ...ids, '--concurrency', '2', ...(words ?? SHORT_TIMES), ...more];
+    const all = [
+      '-c',
+      config,
+      ...ids,
+      '--concurrency',
+      String(concurrency),
+      ...(words ?? SHORT_TIMES),
+      ...more,
+    ];
     return spawn(program, [...before, ...all], { stdio: ['ignore', 'ignore', stderr] });
   }
 

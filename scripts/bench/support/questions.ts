@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { REWRITTEN_PREFIX, type Trait } from './bootstrap.ts';
 import { treeCpuMs, treePssKib, type Running } from './processes.ts';
 import type { CertificateKind } from './certificates.ts';
-import { runWrk, type Load } from './wrk.ts';
+import { type Load, type LoadResult, runWrk } from './wrk.ts';
 
 export interface Question {
   readonly name: string;
@@ -51,10 +51,13 @@ const BROWSER_HEADERS = [
   'Upgrade-Insecure-Requests: 1',
 ];
 
-const throughput = (load: Omit<Load, 'port' | 'seconds'>): Question['measure'] => {
+/** A run of load, with the CPU time that the proxy took for a request. */
+export const measured = (
+  run: (port: number, seconds: number) => Promise<LoadResult>,
+): Question['measure'] => {
   return async (port, running, seconds) => {
     const cpuBefore = treeCpuMs(running.pid);
-    const result = await runWrk({ ...load, port, seconds });
+    const result = await run(port, seconds);
     const cpuMs = treeCpuMs(running.pid) - cpuBefore;
     return {
       value: result.requestsPerSecond,
@@ -64,6 +67,9 @@ const throughput = (load: Omit<Load, 'port' | 'seconds'>): Question['measure'] =
     };
   };
 };
+
+export const throughput = (load: Omit<Load, 'port' | 'seconds'>): Question['measure'] =>
+  measured((port, seconds) => runWrk({ ...load, port, seconds }));
 
 export const questions: readonly Question[] = [
   {

@@ -1,6 +1,7 @@
 /** The upstream of all benchmarks: nginx with one worker, answering from memory. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HTTP2_PORT_OFFSET } from './bootstrap.ts';
 import { LOAD_CORE, startPinned, waitForPort, type Running } from './processes.ts';
 
 export interface BenchUpstream extends Running {
@@ -22,8 +23,9 @@ http {
   access_log off; keepalive_requests 100000000; keepalive_timeout 600s; sendfile on;
   client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fcgi;
   uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi; open_file_cache max=16;
+  http2_max_requests 100000000; http2_max_concurrent_streams 1000;
   server {
-    listen 127.0.0.1:${port} backlog=4096; root ${root}; client_max_body_size 0;
+    listen 127.0.0.1:${port} backlog=4096; listen 127.0.0.1:${port + HTTP2_PORT_OFFSET} http2 backlog=4096; root ${root}; client_max_body_size 0;
     location = / { return 200 "Hello, world\\n"; }
   }
 }

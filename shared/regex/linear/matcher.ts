@@ -4,10 +4,18 @@
  * takes one that reads it backwards, and a walk along what that one saw.
  */
 import { DEAD, GOAL, LazyDfa, MARK, UNKNOWN, type DfaKind } from './lazy-dfa.ts';
+import { literalPrefix } from './literal-prefix.ts';
+import { LoneExits } from './lone-exits.ts';
 import { readProgram, type Program } from './program.ts';
 import { bytesOf } from './text-bytes.ts';
 import { Track } from './track.ts';
 import { Walker } from './walk.ts';
+
+/** Bytes that are read before it is asked whether the state waits for one byte. */
+const STRIDE = 256;
+/** The same behind a skip that passed over as many bytes as make it worthwhile. */
+const SHORT_STRIDE = 8;
+const WORTHWHILE = 48;
 
 export class LinearMatcher {
   readonly #program: Program;
@@ -16,6 +24,9 @@ export class LinearMatcher {
   #whole: LazyDfa | undefined;
   #part: LazyDfa | undefined;
   #last: LazyDfa | undefined;
+  #prefix: Buffer | 'none' | undefined;
+  #wholeExits: LoneExits | undefined;
+  #partExits: LoneExits | undefined;
   #walker: Walker | undefined;
   #track: Track | undefined;
   /** Of the text that `#run` reads. */
@@ -45,9 +56,8 @@ export class LinearMatcher {
     if (this.#program.isAnchoredAtEnd) {
       return this.#beginOfLast(bytesOf(text), text.length, true) >= 0;
     }
-    const dfa = this.#partDfa();
     this.#length = text.length;
-    return this.#run(dfa, dfa.start(this.#program.edge), bytesOf(text), 0) === GOAL;
+    return this.#reachesMatch(bytesOf(text), text.length, 0);
   }
 
   /**
@@ -142,21 +152,60 @@ export class LinearMatcher {
   #reachesMatch(bytes: Uint8Array, length: number, from: number): boolean {
     const { contexts, edge, isAnchored } = this.#program;
     if (from > length || (from > 0 && isAnchored)) return false;
-    const column = this.#columns[bytes[from - 1] ?? 0] ?? 0;
+    const begin = this.#skipToPrefix(bytes, length, from);
+    if (begin < 0) return false;
+    const column = this.#columns[bytes[begin - 1] ?? 0] ?? 0;
     const dfa = this.#partDfa();
-    const start = dfa.start(from === 0 ? edge : (contexts[column] ?? 0));
-    return this.#run(dfa, start, bytes, from) === GOAL;
+    const start = dfa.start(begin === 0 ? edge : (contexts[column] ?? 0));
+    return this.#run(dfa, start, bytes, begin) === GOAL;
+  }
+
+  /** Where the first match from the place on may begin; -1: nowhere. */
+  #skipToPrefix(bytes: Uint8Array, length: number, from: number): number {
+    if (length - from < STRIDE) return from;
+    this.#prefix ??= literalPrefix(this.#program) ?? 'none';
+    if (this.#prefix === 'none') return from;
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, length);
+    return text.indexOf(this.#prefix, from);
   }
 
   /** Reads until GOAL or DEAD, which the text's end always brings. */
   #run(dfa: LazyDfa, start: number, bytes: Uint8Array, from: number): number {
     const length = this.#length;
+    let next = start;
+    this.#place = from;
+    this.#state = start;
+    let stride = STRIDE;
+    let text: Uint8Array | undefined;
+    while (this.#place < length) {
+      const before = this.#state;
+      next = this.#read(dfa, bytes, Math.min(length, this.#place + stride));
+      if (next <= DEAD) break;
+      stride = STRIDE;
+      // A state that lasts may be one that waits for one byte.
+      if (before !== next || this.#place >= length) continue;
+      text ??= bytes.subarray(0, length);
+      const place = this.#exitsOf(dfa).skip(next, text, this.#place);
+      if (place - this.#place >= WORTHWHILE) stride = SHORT_STRIDE;
+      this.#place = place;
+    }
+    if (this.#place === length && next > DEAD) {
+      const { columnCount } = this.#program;
+      next = dfa.table[this.#state + columnCount] ?? UNKNOWN;
+      if (next === UNKNOWN) next = dfa.step(this.#state, columnCount);
+    }
+    dfa.countBytes(this.#place - from);
+    return next;
+  }
+
+  /** Reads from `#place` and `#state` on up to `end`, or to the byte that brings GOAL or DEAD. */
+  #read(dfa: LazyDfa, bytes: Uint8Array, end: number): number {
     const columns = this.#columns;
     let { table } = dfa;
-    let state = start;
-    let place = from;
-    let next = DEAD;
-    for (; place < length; place++) {
+    let state = this.#state;
+    let place = this.#place;
+    let next = state;
+    for (; place < end; place++) {
       const column = columns[bytes[place] ?? 0] ?? 0;
       next = table[state + column] ?? UNKNOWN;
       if (next <= DEAD) {
@@ -168,14 +217,14 @@ export class LinearMatcher {
       }
       state = next;
     }
-    if (place === length) {
-      next = table[state + this.#program.columnCount] ?? UNKNOWN;
-      if (next === UNKNOWN) next = dfa.step(state, this.#program.columnCount);
-    }
-    dfa.countBytes(place - from);
     this.#place = place;
     this.#state = state;
     return next;
+  }
+
+  #exitsOf(dfa: LazyDfa): LoneExits {
+    if (dfa === this.#part) return (this.#partExits ??= new LoneExits(this.#program, dfa));
+    return (this.#wholeExits ??= new LoneExits(this.#program, dfa));
   }
 
   #wholeDfa(): LazyDfa {

@@ -11,6 +11,7 @@ import { CSRF_DECLARATION } from './http/csrf.ts';
 import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
 import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
+import { EXT_AUTHZ_DECLARATION } from './http/ext-authz.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
 import { GRPC_STATS_DECLARATION } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_DECLARATION } from './http/grpc/grpc-web.ts';
@@ -20,8 +21,14 @@ import { TRANSCODER_DECLARATION } from './http/grpc-json-transcoder.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
+import { API_KEY_AUTH_DECLARATION } from './http/auth/api-key-auth.ts';
+import { CREDENTIAL_INJECTOR_DECLARATION } from './http/auth/credential-injector.ts';
+import { JSON_TO_METADATA_DECLARATION } from './http/json-to-metadata.ts';
+import { IP_TAGGING_DECLARATION } from './http/ip-tagging.ts';
+import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
+import { RATE_LIMIT_DECLARATION } from './http/rate-limit.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
 import { ROUTER_DECLARATION } from './http/router.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
@@ -50,6 +57,13 @@ const HTTP_FILTERS = [
   DYNAMIC_FORWARD_PROXY_DECLARATION,
   DISCOVERED_DECLARATION,
   HEADER_TO_METADATA_DECLARATION,
+  EXT_AUTHZ_DECLARATION,
+  RATE_LIMIT_DECLARATION,
+  JWT_AUTHN_DECLARATION,
+  IP_TAGGING_DECLARATION,
+  JSON_TO_METADATA_DECLARATION,
+  CREDENTIAL_INJECTOR_DECLARATION,
+  API_KEY_AUTH_DECLARATION,
   GRPC_STATS_DECLARATION,
   GRPC_WEB_DECLARATION,
   HTTP1_BRIDGE_DECLARATION,

@@ -8,10 +8,42 @@ import type { HeaderMatcher, QueryParameterMatcher } from './matchers.ts';
 /** Its actions make one descriptor, or none where one of them finds nothing. */
 export interface RateLimitPolicy {
   readonly stage: number;
-  /** Limits kept here go without it, but the list that it stands in is not empty. */
-  readonly isSkipped?: true;
+  /**
+   * A part of the runtime key that switches it off where a service is asked; empty: none. Limits
+   * kept here go without policies that have one, but the list that it stands in is not empty.
+   */
+  readonly disableKey: string;
   readonly actions: readonly RateLimitAction[];
+  /** Asked about when a request is over, instead of before it is sent on. */
+  readonly appliesWhenDone: boolean;
+  /** In place of the service's own limit. */
+  readonly limit?: RateLimitOverride;
+  /** How much a request counts; absent: as much as the filter says. */
+  readonly hits?: RateLimitHits;
 }
+
+export type RateLimitOverride =
+  | { readonly kind: 'fixed'; readonly requestsPerUnit: number; readonly unit: number }
+  | { readonly kind: 'metadata'; readonly namespace: string; readonly path: readonly string[] };
+
+/** A number, or a substitution format that gives one. */
+export interface RateLimitHits {
+  readonly number: number;
+  readonly format: string;
+  readonly isNegative: boolean;
+}
+
+/** Numbers of envoy.type.v3.RateLimitUnit by name. */
+export const RATE_LIMIT_UNITS: ReadonlyMap<string, number> = new Map([
+  ['UNKNOWN', 0],
+  ['SECOND', 1],
+  ['MINUTE', 2],
+  ['HOUR', 3],
+  ['DAY', 4],
+  ['MONTH', 5],
+  ['YEAR', 6],
+  ['WEEK', 7],
+]);
 
 export type RateLimitAction =
   /** `skipIfAbsent`: the descriptor does without this entry. */
@@ -23,11 +55,18 @@ export type RateLimitAction =
     }
   | { readonly kind: 'remote_address' | 'source_cluster' | 'destination_cluster' }
   | { readonly kind: 'masked_remote_address'; readonly v4: number; readonly v6: number }
-  | { readonly kind: 'generic_key'; readonly key: string; readonly format: string }
+  | {
+      readonly kind: 'generic_key';
+      readonly key: string;
+      readonly format: string;
+      /** Where the format gives nothing; empty: there is none. */
+      readonly defaultValue: string;
+    }
   | {
       readonly kind: 'match';
       readonly key: string;
       readonly format: string;
+      readonly defaultValue: string;
       readonly expected: boolean;
       readonly headers: readonly HeaderMatcher[];
       readonly queryParameters: readonly QueryParameterMatcher[];

@@ -93,7 +93,7 @@ export const LOAD_AWARE_LOCALITY = defineTemplate('load_aware_locality', {
 /** Prefix: `cluster.<name>.`; with subsets. */
 export const SUBSETS = defineTemplate('subsets', {
   lb_subsets_single_host_per_subset_duplicate: gauge(
-    'Hosts left out of subsets that may have one host only',
+    'Always 0: a second host of a subset is refused',
   ),
 });
 

@@ -9,18 +9,18 @@ export const HTTP1_CODEC = defineTemplate('http1_codec', {
   requests_rejected_with_underscores_in_headers: counter(
     'Requests refused for an underscore in a header name',
   ),
-  response_flood: counter('Connections closed: too many answers waited to be sent'),
+  response_flood: counter('Never counted: no request is read while answers wait'),
 });
 
 /** Prefix: `http2.` for downstream connections, `cluster.<name>.http2.` for upstream ones. */
 export const HTTP2_CODEC = defineTemplate('http2_codec', {
-  cookies_total_bytes_too_large: counter('Requests refused: their cookies are too large'),
-  deferred_stream_close: gauge('Streams that close once their data is sent'),
+  cookies_total_bytes_too_large: counter('Never counted: cookies are limited with the headers'),
+  deferred_stream_close: gauge("Always 0: the runtime's codec does not tell"),
   dropped_headers_with_underscores: counter('Headers dropped for an underscore in their name'),
   goaway_sent: counter('GOAWAY frames sent'),
   header_list_size_too_large: counter('Streams refused: their header list is too large'),
   header_overflow: counter('Streams reset: their headers are too large'),
-  headers_cb_no_stream: counter('Header frames for a stream that does not exist'),
+  headers_cb_no_stream: counter("Never counted: the runtime's codec does not tell"),
   inbound_empty_frames_flood: counter('Connections closed for empty frames in a row'),
   inbound_priority_frames_flood: counter('Connections closed for too many PRIORITY frames'),
   inbound_window_update_frames_flood: counter(
@@ -30,13 +30,13 @@ export const HTTP2_CODEC = defineTemplate('http2_codec', {
   metadata_empty_frames: counter('Empty METADATA frames'),
   nghttp2_downstream_connections: counter('Downstream connections on the first codec library'),
   nghttp2_upstream_connections: counter('Upstream connections on the first codec library'),
-  oghttp2_downstream_connections: counter('Downstream connections on the second codec library'),
-  oghttp2_upstream_connections: counter('Upstream connections on the second codec library'),
+  oghttp2_downstream_connections: counter('Never counted: there is no second codec library'),
+  oghttp2_upstream_connections: counter('Never counted: there is no second codec library'),
   outbound_control_flood: counter('Connections closed: too many control frames waited'),
-  outbound_control_frames_active: gauge('Control frames that wait to be sent'),
+  outbound_control_frames_active: gauge("Always 0: the runtime's codec does not tell"),
   outbound_flood: counter('Connections closed: too many frames waited'),
-  outbound_frames_active: gauge('Frames that wait to be sent'),
-  pending_send_bytes: gauge('Bytes that wait to be sent'),
+  outbound_frames_active: gauge("Always 0: the runtime's codec does not tell"),
+  pending_send_bytes: gauge("Always 0: the runtime's codec does not tell"),
   requests_rejected_with_underscores_in_headers: counter(
     'Requests refused for an underscore in a header name',
   ),
@@ -47,8 +47,8 @@ export const HTTP2_CODEC = defineTemplate('http2_codec', {
   trailers: counter('Messages with trailers'),
   tx_flush_timeout: counter('Streams reset: no window to send in came in time'),
   tx_reset: counter('RST_STREAM frames sent'),
-  cookie_count: histogram('Cookies per request'),
-  cookie_size: histogram('Sizes of cookies', 'bytes'),
-  header_count: histogram('Headers per message'),
-  header_list_size: histogram('Sizes of header lists', 'bytes'),
+  cookie_count: histogram('Never recorded: it would cost time for each request'),
+  cookie_size: histogram('Never recorded: it would cost time for each request', 'bytes'),
+  header_count: histogram('Never recorded: it would cost time for each request'),
+  header_list_size: histogram('Never recorded: it would cost time for each request', 'bytes'),
 });

@@ -25,8 +25,8 @@ export const LISTENER = defineTemplate('listener', {
 
 /** Prefix: as LISTENER; for every listener but the admin's. */
 export const LISTENER_EXTENSIONS = defineTemplate('listener_extensions', {
-  extension_config_missing: counter('Connections closed: a listener filter has no configuration'),
-  network_extension_config_missing: counter('Connections closed: a filter has no configuration'),
+  extension_config_missing: counter('Never counted: listener filters are not fetched'),
+  network_extension_config_missing: counter('Never counted: network filters are not fetched'),
 });
 
 /**
@@ -50,6 +50,6 @@ export const LISTENER_MANAGER = defineTemplate('listener_manager', {
   total_listeners_active: ownGauge('Listeners that accept'),
   total_listeners_draining: ownGauge('Listeners that drain'),
   total_listeners_warming: ownGauge('Listeners that wait for what they need'),
-  workers_pinned: ownGauge('Workers that are bound to a processor'),
+  workers_pinned: ownGauge('Always 0: workers are not bound to processors'),
   workers_started: ownGauge('1 once the workers have started'),
 });

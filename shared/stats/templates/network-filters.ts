@@ -10,14 +10,16 @@ export const TCP_PROXY = defineTemplate('tcp_proxy', {
   downstream_cx_rx_bytes_buffered: gauge('Received bytes that wait in connections'),
   downstream_cx_rx_bytes_total: counter('Bytes received'),
   downstream_cx_total: counter('Connections'),
-  downstream_cx_tx_bytes_buffered: gauge('Bytes that wait to be sent'),
+  downstream_cx_tx_bytes_buffered: gauge('Always 0: the runtime and the kernel keep what waits'),
   downstream_cx_tx_bytes_total: counter('Bytes sent'),
   downstream_flow_control_paused_reading_total: counter('Times reading from clients stopped'),
   downstream_flow_control_resumed_reading_total: counter('Times reading from clients resumed'),
-  early_data_received_count_total: counter('Connections with data before the upstream was ready'),
+  early_data_received_count_total: counter(
+    'Never counted: connections to the upstream wait for no data',
+  ),
   idle_timeout: counter('Connections closed for being idle'),
   max_downstream_connection_duration: counter('Connections closed for their age'),
-  route_delayed_total: counter('Connections whose route had to wait'),
+  route_delayed_total: counter('Never counted: routes of TCP connections are not fetched'),
   upstream_flush_active: gauge('Upstream connections that still send after the client has gone'),
   upstream_flush_total: counter('Upstream connections that sent on after the client had gone'),
 });
@@ -63,7 +65,7 @@ export const HTTP_INSPECTOR = defineTemplate('http_inspector', {
   http11_found: counter('Connections with HTTP/1.1'),
   http2_found: counter('Connections with HTTP/2'),
   http_not_found: counter('Connections without HTTP'),
-  read_error: counter('Connections that failed while being inspected'),
+  read_error: counter('Never counted: neither by Envoy'),
 });
 
 /**

@@ -9,18 +9,18 @@ export const SERVER = defineTemplate('server', {
   'compilation_settings.fips_mode': ownGauge('1 if the cryptography is a FIPS build'),
   concurrency: ownGauge('Workers'),
   days_until_first_cert_expiring: ownGauge('Days until the first certificate expires'),
-  debug_assertion_failures: counter('Failed debug assertions'),
+  debug_assertion_failures: counter('Never counted: there is no debug build'),
   dropped_stat_flushes: counter('Flushes dropped: the one before was still under way'),
   dynamic_unknown_fields: counter('Unknown fields in dynamic configuration'),
-  envoy_bug_failures: counter('Violated invariants of the server'),
-  envoy_notifications: counter('Notifications of the server about itself'),
+  envoy_bug_failures: counter('Never counted: exceptions are counted under sluice'),
+  envoy_notifications: counter('Never counted: there are none'),
   hot_restart_epoch: ownGauge('Hot restart epoch'),
   live: ownGauge('1 unless the server drains'),
   memory_allocated: ownGauge('Bytes in use on the heap'),
   memory_heap_size: ownGauge('Bytes reserved for the heap'),
   memory_physical_size: ownGauge('Bytes of physical memory'),
   parent_connections: ownGauge('Open connections of the parent epoch'),
-  seconds_until_first_ocsp_response_expiring: ownGauge('Seconds until an OCSP answer expires'),
+  seconds_until_first_ocsp_response_expiring: ownGauge('Always 0: OCSP answers are not stapled'),
   state: ownGauge('0 live, 1 draining, 2 before initialisation, 3 initialising'),
   static_unknown_fields: counter('Unknown fields in static configuration'),
   stats_recent_lookups: ownGauge('Lookups of statistics by name'),
@@ -36,14 +36,14 @@ export const SERVER = defineTemplate('server', {
  * `workers.`.
  */
 export const WATCHDOG = defineTemplate('watchdog', {
-  watchdog_mega_miss: counter('Times the event loop was late beyond the second limit'),
-  watchdog_miss: counter('Times the event loop was late beyond the first limit'),
+  watchdog_mega_miss: counter('Never counted: a worker that does not answer in time is killed'),
+  watchdog_miss: counter('Never counted: a worker that does not answer in time is killed'),
 });
 
 /** Prefixes: `server.dispatcher.` and `listener_manager.worker_<N>.dispatcher.` on request. */
 export const DISPATCHER = defineTemplate('dispatcher', {
-  loop_duration_us: histogram('Time for one turn of the event loop', 'us'),
-  poll_delay_us: histogram('Delay of the event loop after its wake-up was due', 'us'),
+  loop_duration_us: histogram('Never recorded: turns of the loop are not measured for it', 'us'),
+  poll_delay_us: histogram('Never recorded: turns of the loop are not measured for it', 'us'),
 });
 
 /** Prefix: `filesystem.`; access log files. */
@@ -88,7 +88,7 @@ export const OVERLOAD = defineTemplate('overload', {
 export const OVERLOAD_MONITOR = defineTemplate('overload_monitor', {
   failed_updates: counter('Times that the pressure could not be read'),
   pressure: ownGauge('Pressure in percent'),
-  skipped_updates: counter('Times that the reading before was still in progress'),
+  skipped_updates: counter('Never counted: a reading ends before the next begins'),
 });
 
 /** Prefix: `overload.<action>.` */
@@ -105,5 +105,5 @@ export const OVERLOAD_SHED_POINT = defineTemplate('overload_shed_point', {
 
 /** Prefix: `overload.envoy.overload_actions.shrink_heap.` */
 export const OVERLOAD_SHRINK = defineTemplate('overload_shrink', {
-  shrink_count: counter('Times that memory was given back'),
+  shrink_count: counter('Never counted: the runtime decides when memory is given back'),
 });

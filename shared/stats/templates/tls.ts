@@ -14,10 +14,10 @@ export const TLS = defineTemplate('tls', {
   fail_verify_san: counter('Peers refused: no subject alternative name matches'),
   handshake: counter('Completed handshakes'),
   no_certificate: counter('Handshakes without a client certificate'),
-  ocsp_staple_failed: counter('Handshakes refused by the OCSP policy'),
-  ocsp_staple_omitted: counter('Handshakes without a stapled OCSP answer'),
-  ocsp_staple_requests: counter('Handshakes that asked for an OCSP answer'),
-  ocsp_staple_responses: counter('Stapled OCSP answers'),
+  ocsp_staple_failed: counter('Never counted: OCSP answers are not stapled'),
+  ocsp_staple_omitted: counter('Never counted: OCSP answers are not stapled'),
+  ocsp_staple_requests: counter('Never counted: OCSP answers are not stapled'),
+  ocsp_staple_responses: counter('Never counted: OCSP answers are not stapled'),
   session_reused: counter('Resumed sessions'),
 });
 

@@ -1,5 +1,5 @@
 /** `admin.access_log` and `admin.access_log_path`: one line per request to the admin interface. */
-import type { LineLogConfig } from '../../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../../shared/resources/access-loggers/lines.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { AdminLogFile } from './admin-log-file.ts';
 import type { AdminLogFileOptions } from './admin-log-file.ts';

@@ -2,6 +2,7 @@
  * `/config_dump`: everything that is configured, redacted, whole or narrowed by `resource`, `mask`
  * and `name_regex`. Elements are made, redacted and printed one at a time while the page is sent.
  */
+import { escapeControls } from '../../../shared/logging/escape.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Steps } from '../../loop/loop-turns.ts';
 import type { AdminContext } from '../admin-context.ts';
@@ -31,7 +32,9 @@ export const CONFIG_DUMP_PARAMS = {
     'Dump only the currently loaded configurations whose names match the specified regex. Can be used with both resource and mask query parameters.',
     (reason, pattern) =>
       new BadParam(
-        `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${reason}`,
+        escapeControls(
+          `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${reason}`,
+        ),
         'text/plain',
       ),
   ),
@@ -62,7 +65,7 @@ function answerAll(
   const masked = paths.length === 0 ? sections : maskSections(types, sections, paths);
   if (masked.length === 0) {
     return refusal(
-      `FieldMask ${paths.join(',')} could not be successfully applied to any configs.`,
+      `FieldMask ${escapeControls(paths.join(','))} could not be successfully applied to any configs.`,
     );
   }
   return jsonBody(printSections(types, masked));
@@ -74,23 +77,24 @@ function* answerResource(
   wanted: { readonly resource: string; readonly paths: readonly string[] },
 ): Steps<AdminResponse> {
   const { resource, paths } = wanted;
+  const shown = escapeControls(resource);
   for (const section of sections) {
     const list = section.lists.find(({ field }) => field === resource);
     if (list !== undefined) {
       const elementType = `${DUMP_PACKAGE}.${section.type}.${list.element}`;
       const elements = yield* maskElements(types, list.items, { elementType, paths });
       return elements === undefined
-        ? refusal(`FieldMask ${describeMask(paths)} could not be successfully used.`)
+        ? refusal(
+            `FieldMask ${describeMask(paths.map(escapeControls))} could not be successfully used.`,
+          )
         : jsonBody(printElements(types, elementType, elements));
     }
     const type = types.find(`${DUMP_PACKAGE}.${section.type}`);
     if (type !== undefined && types.field(type, resource) !== undefined) {
-      return refusal(
-        `${resource} is not a repeated field. Use ?mask=${resource} to get only this field`,
-      );
+      return refusal(`${shown} is not a repeated field. Use ?mask=${shown} to get only this field`);
     }
   }
-  return refusal(`${resource} not found in config dump`, 404);
+  return refusal(`${shown} not found in config dump`, 404);
 }
 
 function narrowByName(

@@ -7,11 +7,11 @@ import { hostAddressMessage } from '../address-message.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import { printJsonAt } from '../json-printer.ts';
 import {
+  BREAKERS_LIKENESS,
   HOST_COUNTERS,
   HOST_GAUGES,
+  HOST_LIKENESS,
   isUnused,
-  keyOfBreakers,
-  keyOfFacts,
   NO_HOST_STATS,
 } from './host-stats.ts';
 import { PrintedOnce } from './printed-once.ts';
@@ -24,9 +24,11 @@ const HOST_DEPTH = 5;
 
 /** What many clusters or hosts of a page have in common. */
 class Printed {
-  readonly breakers = new PrintedOnce<string>();
+  readonly breakers = new PrintedOnce(BREAKERS_LIKENESS, breakersText);
   /** Behind a host's statistics. */
-  readonly facts = new PrintedOnce<string>();
+  readonly facts = new PrintedOnce(HOST_LIKENESS, (host) => factsText(host, false));
+  /** The same in a cluster with an outlier detector. */
+  readonly watchedFacts = new PrintedOnce(HOST_LIKENESS, (host) => factsText(host, true));
 }
 
 /** Undefined stands for a cluster that is not shown: the page may pause there too. */
@@ -69,7 +71,7 @@ function* clusterText(
     localThreshold,
     CLUSTER_DEPTH,
   );
-  text += `\n   "circuit_breakers": ${breakersText(cluster, printed)}`;
+  text += `\n   "circuit_breakers": ${printed.breakers.get(cluster.circuitBreakers)}`;
   if (observabilityName !== '') {
     text += `,\n   "observability_name": ${quoteJson(observabilityName)}`;
   }
@@ -79,17 +81,14 @@ function* clusterText(
   yield `${text}\n  }`;
 }
 
-function breakersText({ circuitBreakers }: ClusterStatus, { breakers }: Printed): string {
-  const { DEFAULT, HIGH } = circuitBreakers;
-  return breakers.get(keyOfBreakers(circuitBreakers), () =>
-    printJsonAt(
-      { thresholds: [thresholdsMessage(undefined, DEFAULT), thresholdsMessage('HIGH', HIGH)] },
-      CLUSTER_DEPTH,
-    ),
+function breakersText({ DEFAULT, HIGH }: ClusterStatus['circuitBreakers']): string {
+  return printJsonAt(
+    { thresholds: [thresholdsMessage(undefined, DEFAULT), thresholdsMessage('HIGH', HIGH)] },
+    CLUSTER_DEPTH,
   );
 }
 
-function hostText(host: HostStatus, hasOutlier: boolean, { facts }: Printed): string {
+function hostText(host: HostStatus, hasOutlier: boolean, printed: Printed): string {
   const { address, stats } = host;
   const printedAddress =
     address.kind === 'ip'
@@ -97,7 +96,7 @@ function hostText(host: HostStatus, hasOutlier: boolean, { facts }: Printed): st
         `       "port_value": ${address.port}\n      }\n     }`
       : printJsonAt(hostAddressMessage(address), HOST_DEPTH);
   const printedStats = isUnused(stats) ? UNUSED : statsText(stats);
-  const rest = facts.get(`${hasOutlier} ${keyOfFacts(host)}`, () => factsText(host, hasOutlier));
+  const rest = (hasOutlier ? printed.watchedFacts : printed.facts).get(host);
   return `{\n     "address": ${printedAddress},\n     "stats": ${printedStats}${rest}\n    }`;
 }
 

@@ -1,57 +1,86 @@
 /** `/clusters` as lines of `cluster::key::value` and `cluster::host::key::value`. */
+import { escapeControls } from '../../../shared/logging/escape.ts';
 import { sixDigits } from '../../../shared/text/six-digits.ts';
 import type { CircuitBreakerThresholds } from '../../../shared/resources/clusters/cluster.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import {
+  BREAKERS_LIKENESS,
   describeHealth,
+  HOST_LIKENESS,
   HOST_STATS,
   hostLabel,
   isUnused,
-  keyOfBreakers,
-  keyOfFacts,
   NO_HOST_STATS,
 } from './host-stats.ts';
+import { LinesRoom, PrefixedLines } from './prefixed-lines.ts';
 import { PrintedOnce } from './printed-once.ts';
 
-/**
- * Lines without what stands before each, beginning with an empty one, so that joined by it they are
- * whole: that is several times faster than to write line by line.
- */
+/** Without what stands before each. */
 type Lines = readonly string[];
+type Piece = string | Uint8Array;
 
-const UNUSED_LINES: Lines = ['', ...statLines(NO_HOST_STATS)];
+const UNUSED_LINES: Lines = statLines(NO_HOST_STATS);
 
-/** Undefined stands for a cluster that is not shown: the page may pause there too. */
-export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Generator<string> {
-  const facts = new PrintedOnce<Lines>();
-  const breakers = new PrintedOnce<Lines>();
+/** Lines that many clusters or hosts of a page have in common but for the prefix. */
+class Printed {
+  readonly #room = new LinesRoom();
+  readonly limits = new PrintedOnce(BREAKERS_LIKENESS, (limits) =>
+    this.#lines(breakerLines(limits)),
+  );
+  /** What stands behind a host's statistics. */
+  readonly facts = new PrintedOnce(HOST_LIKENESS, (host) => this.#lines(factLines(host)));
+  /** All lines of a host that nothing has used. */
+  readonly unused = new PrintedOnce(HOST_LIKENESS, (host) =>
+    this.#lines([...UNUSED_LINES, ...factLines(host)]),
+  );
+
+  #lines(lines: Lines): PrefixedLines {
+    return new PrefixedLines(lines, this.#room);
+  }
+}
+
+/**
+ * Undefined stands for a cluster that is not shown: the page may pause there too. A piece that
+ * comes as bytes holds until the next one is asked for.
+ */
+export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Generator<Piece> {
+  const printed = new Printed();
   for (const cluster of clusters) {
     if (cluster === undefined) {
       yield '';
       continue;
     }
-    yield clusterText(cluster, breakers);
-    for (const host of cluster.hosts) yield hostText(cluster.name, host, facts);
+    const prefix = `${escapeControls(cluster.name)}::`;
+    yield firstLines(prefix, cluster);
+    yield printed.limits.get(cluster.circuitBreakers).withPrefix(prefix);
+    let text = lastLines(prefix, cluster);
+    for (const host of cluster.hosts) {
+      const own = `${prefix}${escapeControls(hostLabel(host))}::`;
+      const isNew = isUnused(host.stats);
+      if (!isNew) text += own + statLines(host.stats).join(own);
+      if (text !== '') yield text;
+      yield (isNew ? printed.unused : printed.facts).get(host).withPrefix(own);
+      text = '';
+    }
+    // An empty piece is a place to pause at, which costs a look at the clock.
+    if (text !== '') yield text;
   }
 }
 
-function clusterText(cluster: ClusterStatus, breakers: PrintedOnce<Lines>): string {
-  const { name, outlier, circuitBreakers, edsServiceName } = cluster;
-  const prefix = `${name}::`;
-  let text = `${prefix}observability_name::${cluster.observabilityName}\n`;
-  if (outlier !== undefined) text += outlierLines(outlier).join(prefix);
-  text += breakers
-    .get(keyOfBreakers(circuitBreakers), () => breakerLines(circuitBreakers))
-    .join(prefix);
-  text += `${prefix}added_via_api::${cluster.addedViaApi}\n`;
+function firstLines(prefix: string, { observabilityName, outlier }: ClusterStatus): string {
+  const line = `${prefix}observability_name::${escapeControls(observabilityName)}\n`;
+  return outlier === undefined ? line : line + prefix + outlierLines(outlier).join(prefix);
+}
+
+function lastLines(prefix: string, { addedViaApi, edsServiceName }: ClusterStatus): string {
+  const line = `${prefix}added_via_api::${addedViaApi}\n`;
   return edsServiceName === undefined
-    ? text
-    : `${text}${prefix}eds_service_name::${edsServiceName}\n`;
+    ? line
+    : `${line}${prefix}eds_service_name::${escapeControls(edsServiceName)}\n`;
 }
 
 function outlierLines(outlier: NonNullable<ClusterStatus['outlier']>): Lines {
   return [
-    '',
     `outlier::success_rate_average::${sixDigits(outlier.externalAverage)}\n`,
     `outlier::success_rate_ejection_threshold::${sixDigits(outlier.externalThreshold)}\n`,
     `outlier::local_origin_success_rate_average::${sixDigits(outlier.localAverage)}\n`,
@@ -66,16 +95,7 @@ function breakerLines({ DEFAULT, HIGH }: ClusterStatus['circuitBreakers']): Line
     `${label}::max_requests::${thresholds.maxRequests}\n`,
     `${label}::max_retries::${thresholds.maxRetries}\n`,
   ];
-  return ['', ...linesOf('default_priority', DEFAULT), ...linesOf('high_priority', HIGH)];
-}
-
-function hostText(cluster: string, host: HostStatus, facts: PrintedOnce<Lines>): string {
-  const prefix = `${cluster}::${hostLabel(host)}::`;
-  if (isUnused(host.stats)) {
-    const lines = facts.get(keyOfFacts(host), () => [...UNUSED_LINES, ...factLines(host)]);
-    return lines.join(prefix);
-  }
-  return ['', ...statLines(host.stats), ...factLines(host)].join(prefix);
+  return [...linesOf('default_priority', DEFAULT), ...linesOf('high_priority', HIGH)];
 }
 
 function statLines(stats: HostStatus['stats']): Lines {
@@ -84,12 +104,12 @@ function statLines(stats: HostStatus['stats']): Lines {
 
 function factLines(host: HostStatus): Lines {
   return [
-    `hostname::${host.hostname}\n`,
+    `hostname::${escapeControls(host.hostname)}\n`,
     `health_flags::${describeHealth(host)}\n`,
     `weight::${host.weight}\n`,
-    `region::${host.region}\n`,
-    `zone::${host.zone}\n`,
-    `sub_zone::${host.subZone}\n`,
+    `region::${escapeControls(host.region)}\n`,
+    `zone::${escapeControls(host.zone)}\n`,
+    `sub_zone::${escapeControls(host.subZone)}\n`,
     `canary::${host.canary}\n`,
     `priority::${host.priority}\n`,
     `success_rate::${host.successRate}\n`,

@@ -4,6 +4,7 @@
  */
 import { printInternal } from '../../../shared/resources/clusters/cluster.ts';
 import type { ClusterStatus, HostStats, HostStatus } from '../admin-context.ts';
+import type { Likeness } from './printed-once.ts';
 
 /** In the order of the JSON page: counters first, then gauges. */
 export const HOST_COUNTERS = [
@@ -40,22 +41,49 @@ export function isUnused(stats: HostStats): boolean {
   return stats === NO_HOST_STATS || HOST_STATS.every((name) => stats[name] === 0);
 }
 
-/** Hosts with the same key differ in their address and their statistics only. */
-export function keyOfFacts(host: HostStatus): string {
-  const { healthFlags, region, zone, subZone, successRate, localOriginSuccessRate } = host;
-  return (
-    `${healthFlags.length === 0 ? '' : healthFlags.join('/')}\n${host.edsHealth}\n${host.weight}\n` +
-    `${host.priority}\n${host.canary}\n${successRate}\n${localOriginSuccessRate}\n` +
-    `${host.hostname}\n${region}\n${zone}\n${subZone}`
-  );
-}
+/** Hosts that are alike differ in their address and their statistics only. */
+export const HOST_LIKENESS: Likeness<HostStatus> = {
+  isLike: (one, other) =>
+    one.weight === other.weight &&
+    one.priority === other.priority &&
+    one.canary === other.canary &&
+    one.edsHealth === other.edsHealth &&
+    one.successRate === other.successRate &&
+    one.localOriginSuccessRate === other.localOriginSuccessRate &&
+    one.hostname === other.hostname &&
+    one.region === other.region &&
+    one.zone === other.zone &&
+    one.subZone === other.subZone &&
+    (one.healthFlags === other.healthFlags ||
+      one.healthFlags.join('/') === other.healthFlags.join('/')),
+  keyOf: (host) => {
+    const { healthFlags, region, zone, subZone, successRate, localOriginSuccessRate } = host;
+    return (
+      `${healthFlags.join('/')}\n${host.edsHealth}\n${host.weight}\n` +
+      `${host.priority}\n${host.canary}\n${successRate}\n${localOriginSuccessRate}\n` +
+      `${host.hostname}\n${region}\n${zone}\n${subZone}`
+    );
+  },
+};
 
-/** Clusters with the same key have the same limits. */
-export function keyOfBreakers({ DEFAULT, HIGH }: ClusterStatus['circuitBreakers']): string {
-  return (
+type Breakers = ClusterStatus['circuitBreakers'];
+
+/** Clusters that are alike have the same limits. */
+export const BREAKERS_LIKENESS: Likeness<Breakers> = {
+  isLike: (one, other) =>
+    areSameLimits(one.DEFAULT, other.DEFAULT) && areSameLimits(one.HIGH, other.HIGH),
+  keyOf: ({ DEFAULT, HIGH }) =>
     `${DEFAULT.maxConnections} ${DEFAULT.maxPendingRequests} ${DEFAULT.maxRequests} ` +
     `${DEFAULT.maxRetries} ${HIGH.maxConnections} ${HIGH.maxPendingRequests} ${HIGH.maxRequests} ` +
-    `${HIGH.maxRetries}`
+    `${HIGH.maxRetries}`,
+};
+
+function areSameLimits(one: Breakers['HIGH'], other: Breakers['HIGH']): boolean {
+  return (
+    one.maxConnections === other.maxConnections &&
+    one.maxPendingRequests === other.maxPendingRequests &&
+    one.maxRequests === other.maxRequests &&
+    one.maxRetries === other.maxRetries
   );
 }
 

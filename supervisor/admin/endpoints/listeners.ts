@@ -1,5 +1,6 @@
 /** `/listeners`: names and bound addresses, as text or envoy.admin.v3.Listeners. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
+import { escapeControls } from '../../../shared/logging/escape.ts';
 import { printInternal } from '../../../shared/resources/clusters/cluster.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
 import type { AdminContext, ListenerStatus } from '../admin-context.ts';
@@ -27,10 +28,10 @@ export function answerListeners(
 function renderText(listeners: readonly ListenerStatus[]): string {
   const lines = listeners.flatMap(({ name, addresses, isInternal = false }) =>
     isInternal
-      ? [`${name}::${printInternal(name, '')}\n`]
-      : addresses.map((address) => `${name}::${describeAddress(address)}\n`),
+      ? [`${name}::${printInternal(name, '')}`]
+      : addresses.map((address) => `${name}::${describeAddress(address)}`),
   );
-  return lines.join('');
+  return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }
 
 function renderJson(listeners: readonly ListenerStatus[]): JsonObject {

@@ -6,9 +6,9 @@
  */
 import type { ScalarKind } from '../../../shared/api/descriptor.ts';
 import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
-import { type Place, type Problem, at, formatPlace } from '../problem.ts';
+import { type Place, type Problem, at, describePlace } from '../problem.ts';
 import type { SourceMap, SourceNode } from '../source/source-node.ts';
-import { nearestName } from '../suggestion.ts';
+import { nearestName } from '../../../shared/text/nearest-name.ts';
 import { type MessageObject, setKey } from './message-object.ts';
 import { describeField } from './json-fault.ts';
 import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';
@@ -31,6 +31,8 @@ export class MessageReader {
   readonly catalog: ApiCatalog;
   /** Objects in which something could not be read: what is missing there says nothing. */
   readonly incomplete = new WeakSet<object>();
+  /** Places of what is read from an Any. */
+  readonly anys = new WeakSet<Place>();
   unknownFieldCount = 0;
   readonly #options: ReaderOptions;
   #root = '';
@@ -233,8 +235,7 @@ export class MessageReader {
   }
 
   #unknownField(type: MessageType, key: string, offset: number, place: Place): void {
-    const inner =
-      place.parent === undefined ? '' : ` @ ${formatPlace(place.parent)}: message ${type.fullName}`;
+    const inner = describePlace(place.parent, this.anys, `message ${type.fullName}`);
     this.unknown(
       {
         place,
@@ -260,8 +261,7 @@ export class MessageReader {
 
   /** Reports a value that cannot be read; the result is undefined, the value for "left out". */
   fail(fault: Invalid, node: SourceNode, place: Place | undefined, what?: string): undefined {
-    const path = formatPlace(place);
-    const subject = path === '' ? '' : ` @ ${path}${what === undefined ? '' : `: ${what}`}`;
+    const subject = describePlace(place, this.anys, what);
     this.report(
       {
         severity: 'error',

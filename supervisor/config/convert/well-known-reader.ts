@@ -3,7 +3,7 @@ import type { ScalarKind } from '../../../shared/api/descriptor.ts';
 import type { MessageType } from '../api/api-catalog.ts';
 import { type Place, at, formatPlace } from '../problem.ts';
 import type { SourceMap, SourceNode } from '../source/source-node.ts';
-import { nearestName } from '../suggestion.ts';
+import { adviceForType } from '../type-advice.ts';
 import { type MessageObject, setKey } from './message-object.ts';
 import type { MessageReader } from './message-reader.ts';
 import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';
@@ -207,6 +207,7 @@ export function readAny(
     return undefined;
   }
   if (!isWellKnown(type.fullName)) {
+    if (place !== undefined) reader.anys.add(place);
     const message = reader.fields(type, node, place, '@type');
     const any = { '@type': url, ...message };
     if (reader.incomplete.has(message)) {
@@ -260,11 +261,8 @@ function findAnyType(
 }
 
 function suggestType(reader: MessageReader, name: string): { suggestion?: string } {
-  if (/\.v2(alpha\d*)?\./.test(name) || name.startsWith('envoy.api.v2.')) {
-    return { suggestion: 'the v2 API is no longer served; write the v3 type' };
-  }
-  const near = nearestName(name, reader.catalog.messageNames());
-  return near === undefined ? {} : { suggestion: `did you mean type.googleapis.com/${near}?` };
+  const suggestion = adviceForType(name, () => reader.catalog.messageNames());
+  return suggestion === undefined ? {} : { suggestion };
 }
 
 function readWellKnownAny(

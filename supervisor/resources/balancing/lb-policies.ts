@@ -230,7 +230,8 @@ export function resolvePolicies(
   } else {
     scope.error(
       'unsupported',
-      `load balancing policies [${names.join(', ')}] are not supported; ${POLICIES.available()}`,
+      `load balancing policies [${names.join(', ')}] are not supported`,
+      '`sluice features` lists what is served',
     );
   }
   return { kind: 'ROUND_ROBIN' };

@@ -1,8 +1,9 @@
 /** Resolves the `admin` section: where the admin interface listens and what it logs. */
 import type { Admin } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
-import type { LineLogConfig } from '../../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../../shared/resources/access-loggers/lines.ts';
 import { namePredicate } from '../../stats/name-matcher.ts';
-import { fileLogWithDefaultFormat, resolveAccessLogs } from '../access-logs/access-log.ts';
+import { resolveAccessLogs } from '../access-logs/access-log.ts';
+import { fileLogWithDefaultFormat } from '../access-logs/loggers/lines.ts';
 import { resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
@@ -44,7 +45,7 @@ export function resolveAdmin(message: Admin | undefined, scope: Scope): Resolved
 function resolveLogs(message: Admin, scope: Scope): readonly LineLogConfig[] {
   const place = scope.at('access_log');
   const logs = resolveAccessLogs(message.access_log, place).flatMap((log, index) => {
-    if ('sink' in log) return [log];
+    if (log.kind === 'lines') return [log];
     place.at(index).unsupported('a log service for the admin interface is');
     return [];
   });

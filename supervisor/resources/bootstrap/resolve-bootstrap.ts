@@ -5,13 +5,15 @@
 import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Problem, ProblemSink } from '../../config/problem.ts';
-import { resolveStatsConfig } from './resolve-stats-config.ts';
+import { DEFAULT_FLUSH_INTERVAL_MS, resolveStatsConfig } from './resolve-stats-config.ts';
 import { canCarryDiscovery } from '../config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveGrpcService } from '../grpc-service.ts';
+import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import type { NodeIdentity, ResolvedBootstrap } from '../../resolved/resolved-bootstrap.ts';
 import { Scope, type ResolveContext } from '../scope.ts';
 import type { StaticResources } from '../../store/static-store.ts';
-import { optional } from '../values.ts';
+import { durationMsOr, optional } from '../values.ts';
 import { checkWritable } from '../writable-file.ts';
 import { resolveAdmin } from './admin.ts';
 import { allowsInternalListeners, checkBootstrapExtensions } from './bootstrap-extensions.ts';
@@ -54,6 +56,8 @@ const FIELDS = knownFields<Bootstrap>(
     'stats_config',
     'stats_flush_interval',
     'stats_flush_on_admin',
+    'stats_eviction_interval',
+    'flags_path',
     'watchdog',
     'watchdogs',
     'layered_runtime',
@@ -80,6 +84,9 @@ const FIELDS = knownFields<Bootstrap>(
     'deferred_stat_options',
     'inline_headers',
     'memory_allocator_manager',
+    'perf_tracing_file_path',
+    // Of several socket interfaces; Envoy goes on with its own where nobody has that name.
+    'default_socket_interface',
   ],
 );
 
@@ -116,12 +123,7 @@ export async function resolveBootstrap(
   checkBootstrapExtensions(message, scope);
   checkSecrets(secrets, scope.at('static_resources'));
   const overload = resolveOverloadManager(message.overload_manager, scope.at('overload_manager'));
-  if (message.stats_flush_on_admin === true && message.stats_flush_interval !== undefined) {
-    scope.error(
-      'conflict',
-      'Only one of stats_flush_interval or stats_flush_on_admin should be set!',
-    );
-  }
+  checkStatsIntervals(message, scope);
   const clusters = await resolveStaticClusters(message, scope);
   const resources: StaticResources = {
     clusters: [...clusters.values()],
@@ -149,9 +151,37 @@ export async function resolveBootstrap(
     runtimeLayers: runtime.layers,
     ...optional('overload', overload),
     workerKillTimeoutMs: resolveWorkerKillTimeout(message, scope),
+    ...optional('loadStats', resolveReportingService(message, scope)),
+    ...optional('flagsPath', message.flags_path || undefined),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return isRefused ? { resources, problems } : { bootstrap, resources, problems };
+}
+
+/** Only the first of its services counts, as in Envoy; without one nothing is told. */
+function resolveReportingService(
+  { cluster_manager: manager }: Bootstrap,
+  scope: Scope,
+): GrpcTarget | undefined {
+  const service = manager?.load_stats_config?.grpc_services?.[0];
+  const place = scope.at('cluster_manager', 'load_stats_config', 'grpc_services', 0);
+  return service && resolveGrpcService(service, place);
+}
+
+function checkStatsIntervals(message: Bootstrap, scope: Scope): void {
+  const { stats_flush_interval: flush, stats_eviction_interval: eviction } = message;
+  if (message.stats_flush_on_admin === true && flush !== undefined) {
+    scope.error(
+      'conflict',
+      'Only one of stats_flush_interval or stats_flush_on_admin should be set!',
+    );
+  }
+  // What may be evicted are the statistics of loggers that count; all others stay, as in Envoy.
+  const flushMs = durationMsOr(flush, DEFAULT_FLUSH_INTERVAL_MS);
+  if (durationMsOr(eviction, 0) % flushMs === 0) return;
+  scope
+    .at('stats_eviction_interval')
+    .error('conflict', 'stats_eviction_interval must be a multiple of stats_flush_interval');
 }
 
 function resolveOutlierLog(

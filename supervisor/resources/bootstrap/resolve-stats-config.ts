@@ -19,7 +19,7 @@ import type {
 import { defaultTagRules } from '../../stats/tags/default-tag-rules.ts';
 import { configuredTag, fixedTag, type TagRule } from '../../stats/tags/tag-rule.ts';
 
-const DEFAULT_FLUSH_INTERVAL_MS = 5000;
+export const DEFAULT_FLUSH_INTERVAL_MS = 5000;
 
 export interface StatsDependencies extends SinkDependencies {
   /** From `--stats-tag`. */

@@ -17,7 +17,7 @@ import type { Scope } from '../scope.ts';
 import type { WithMessage } from '../../store/static-store.ts';
 
 const MANAGER_FIELDS = knownFields<ClusterManager>(
-  ['local_cluster_name', 'upstream_bind_config', 'outlier_detection'],
+  ['local_cluster_name', 'upstream_bind_config', 'outlier_detection', 'load_stats_config'],
   ['enable_deferred_cluster_creation'],
 );
 

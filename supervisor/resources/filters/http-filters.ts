@@ -16,6 +16,7 @@ import { CORS_FILTER } from './http/cors.ts';
 import { CSRF_FILTER } from './http/csrf.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
+import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
 import { FAULT_FILTER } from './http/fault.ts';
 import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
@@ -25,8 +26,14 @@ import { TRANSCODER_FILTER } from './http/grpc-json/json-transcoder.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
+import { API_KEY_AUTH_FILTER } from './http/auth/api-key-auth.ts';
+import { CREDENTIAL_INJECTOR_FILTER } from './http/auth/credential-injector.ts';
+import { JSON_TO_METADATA_FILTER } from './http/json-to-metadata.ts';
+import { IP_TAGGING_FILTER } from './http/ip-tagging.ts';
+import { JWT_AUTHN_FILTER } from './http/jwt-authn/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
 import { ON_DEMAND_FILTER } from './http/on-demand.ts';
+import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
 import { RBAC_FILTER } from './http/rbac/rbac.ts';
 import { ROUTER_FILTER } from './http/router.ts';
 import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
@@ -63,6 +70,13 @@ const ROWS = {
   stateful_session: STATEFUL_SESSION_FILTER,
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
+  ext_authz: EXT_AUTHZ_FILTER,
+  ratelimit: RATE_LIMIT_FILTER,
+  jwt_authn: JWT_AUTHN_FILTER,
+  ip_tagging: IP_TAGGING_FILTER,
+  json_to_metadata: JSON_TO_METADATA_FILTER,
+  credential_injector: CREDENTIAL_INJECTOR_FILTER,
+  api_key_auth: API_KEY_AUTH_FILTER,
   grpc_web: GRPC_WEB_FILTER,
   grpc_json_transcoder: TRANSCODER_FILTER,
   grpc_http1_bridge: HTTP1_BRIDGE_FILTER,

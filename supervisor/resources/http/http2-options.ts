@@ -19,6 +19,8 @@ const FIELDS = knownFields<Http2ProtocolOptions>(
     'initial_stream_window_size',
     'initial_connection_window_size',
     'allow_connect',
+    'allow_metadata',
+    'max_metadata_size',
     'max_outbound_frames',
     'max_outbound_control_frames',
     'max_consecutive_inbound_frames_with_empty_payload',
@@ -34,6 +36,7 @@ const FIELDS = knownFields<Http2ProtocolOptions>(
 );
 
 const JITTER_PERCENT = 15;
+const DEFAULT_METADATA_BYTES = 1024 * 1024;
 
 /** `isStreamErrorByDefault`: the manager's own `stream_error_on_invalid_http_message`. */
 export function resolveHttp2Options(
@@ -52,6 +55,10 @@ export function resolveHttp2Options(
       message.initial_stream_window_size ?? DEFAULT_HTTP2_OPTIONS.streamWindowBytes,
     connectionWindowBytes:
       message.initial_connection_window_size ?? DEFAULT_HTTP2_OPTIONS.connectionWindowBytes,
+    maxMetadataBytes:
+      message.allow_metadata === true
+        ? Number(message.max_metadata_size ?? DEFAULT_METADATA_BYTES)
+        : 0,
     allowConnect: message.allow_connect ?? DEFAULT_HTTP2_OPTIONS.allowConnect,
     endsStreamOnInvalidMessage:
       message.override_stream_error_on_invalid_http_message ??

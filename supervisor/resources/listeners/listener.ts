@@ -5,7 +5,7 @@ import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { randomUUID } from 'node:crypto';
 import type { Listener as ListenerMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
-import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
+import type { AccessLogConfig } from '../../../shared/resources/access-loggers/access-loggers.ts';
 import type {
   BoundAddress,
   FilterChain,

@@ -5,16 +5,12 @@
 import type { Filter } from '../../../shared/api/generated/envoy/config/listener/v3/listener_components.ts';
 import type { HttpConnectionManager as ManagerMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { NetworkFilter } from '../../../shared/resources/listener.ts';
-import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveConnectionManager } from '../http/connection-manager.ts';
 import type { Scope } from '../scope.ts';
-import { aimAtClusters, SMALL_NETWORK_FILTERS } from '../tcp/small-filters.ts';
-import { TCP_PROXY_FILTER } from '../tcp/tcp-proxy.ts';
-
-interface NetworkFilterFactory extends ExtensionFactory<NetworkFilter> {
-  readonly isTerminal: boolean;
-}
+import { type NetworkFilterFactory } from '../filters/network-filter-row.ts';
+import { NETWORK_FILTERS } from '../filters/network-filters.ts';
 
 const FIELDS = knownFields<Filter>(['name', 'typed_config']);
 
@@ -32,8 +28,7 @@ export class NetworkFilterResolver {
         ),
         isTerminal: true,
       },
-      TCP_PROXY_FILTER,
-      ...SMALL_NETWORK_FILTERS,
+      ...NETWORK_FILTERS,
     ]);
   }
 
@@ -70,5 +65,14 @@ function reportOrder(name: string, factory: NetworkFilterFactory, scope: Scope):
     factory.isTerminal
       ? `Error: terminal filter named ${name} of type ${factory.name} must be the last filter in a network filter chain.`
       : `Error: non-terminal filter named ${name} of type ${factory.name} is the last filter in a network filter chain.`,
+  );
+}
+
+/** Tells filters that wait for names where the last one takes connections. */
+function aimAtClusters(filters: readonly NetworkFilter[]): readonly NetworkFilter[] {
+  const last = filters.at(-1);
+  const clusters = last?.kind === 'tcp_proxy' ? last.clusters.map(({ name }) => name) : [];
+  return filters.map((filter) =>
+    filter.kind === 'sni_dynamic_forward_proxy' ? { ...filter, clusters } : filter,
   );
 }

@@ -7,8 +7,11 @@ import type {
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import type {
   RateLimitAction,
+  RateLimitHits,
+  RateLimitOverride,
   RateLimitPolicy,
 } from '../../../shared/resources/routes/rate-limits.ts';
+import { RATE_LIMIT_UNITS } from '../../../shared/resources/routes/rate-limits.ts';
 import { checkFormat } from '../access-logs/format.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
@@ -18,11 +21,14 @@ import { resolveMetadataKey } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 
-const FIELDS = knownFields<RateLimit>(
-  ['stage', 'actions', 'disable_key'],
-  // Of policies of routes only a filter that asks another server takes these; there is none.
-  ['apply_on_stream_done', 'limit'],
-);
+const FIELDS = knownFields<RateLimit>([
+  'stage',
+  'actions',
+  'disable_key',
+  'apply_on_stream_done',
+  'limit',
+  'hits_addend',
+]);
 const ACTION_FIELDS = knownFields<ActionMessage>([
   'request_headers',
   'query_parameters',
@@ -53,11 +59,40 @@ export function resolveRateLimits(
     );
     return {
       stage: message.stage ?? 0,
-      // Which key switches it off is the business of filters that ask another server.
-      ...optional('isSkipped', (message.disable_key ?? '') === '' ? undefined : true),
+      disableKey: message.disable_key ?? '',
       actions: actions.filter((action) => action !== undefined),
+      appliesWhenDone: message.apply_on_stream_done ?? false,
+      ...optional('limit', resolveOverride(message.limit)),
+      ...optional('hits', resolveHits(message, place.at('hits_addend'))),
     };
   });
+}
+
+function resolveOverride(message: RateLimit['limit']): RateLimitOverride | undefined {
+  const { dynamic_metadata: metadata, rate_limit: fixed } = message ?? {};
+  if (metadata !== undefined) {
+    return { kind: 'metadata', ...resolveMetadataKey(metadata.metadata_key ?? {}) };
+  }
+  return (
+    fixed && {
+      kind: 'fixed',
+      requestsPerUnit: fixed.requests_per_unit ?? 0,
+      unit: RATE_LIMIT_UNITS.get(String(fixed.unit ?? 'UNKNOWN')) ?? 0,
+    }
+  );
+}
+
+function resolveHits({ hits_addend: hits }: RateLimit, scope: Scope): RateLimitHits | undefined {
+  if (hits === undefined) return undefined;
+  const { number, format = '' } = hits;
+  if (number !== undefined && format !== '') {
+    scope.error('conflict', 'hits_addend: only one of number or format can be set');
+  }
+  return {
+    number: Number(number ?? 0),
+    format: format === '' ? '' : checkFormat(format, scope.at('format')),
+    isNegative: hits.is_negative_hits ?? false,
+  };
 }
 
 function resolveAction(message: ActionMessage, scope: Scope): RateLimitAction | undefined {
@@ -96,7 +131,12 @@ function resolveGeneric(message: ActionMessage, scope: Scope): RateLimitAction |
   if (generic === undefined) return undefined;
   const { descriptor_key: key = '', descriptor_value: value = '' } = generic;
   const format = checkFormat(value, scope.at('generic_key', 'descriptor_value'));
-  return { kind: 'generic_key', key: toByteString(key === '' ? 'generic_key' : key), format };
+  return {
+    kind: 'generic_key',
+    key: toByteString(key === '' ? 'generic_key' : key),
+    format,
+    defaultValue: toByteString(generic.default_value ?? ''),
+  };
 }
 
 /** Entries whose value is the configuration's own. */
@@ -112,6 +152,7 @@ function resolveMatch(message: ActionMessage, scope: Scope): RateLimitAction | u
     kind: 'match',
     key: toByteString(key === '' ? otherwise : key),
     format: checkFormat(value, place.at('descriptor_value')),
+    defaultValue: toByteString(match.default_value ?? ''),
     expected: match.expect_match ?? true,
     headers: resolveHeaderMatchers(headers?.headers, place.at('headers')),
     queryParameters: resolveQueryParameterMatchers(

@@ -7,7 +7,7 @@ import type {
   TcpProxy_TcpAccessLogOptions,
   TcpProxy_WeightedCluster_ClusterWeight,
 } from '../../../shared/api/generated/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.ts';
-import type { TcpProxy } from '../../../shared/resources/network-filters.ts';
+import type { TcpProxy } from '../../../shared/resources/filters/network/tcp-proxy.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { resolveFormat } from '../access-logs/format.ts';
 import { extension } from '../extensions.ts';

@@ -1,6 +1,6 @@
 /** Resolves how a TCP proxy reaches hosts that are proxies themselves: by a request of HTTP. */
 import type { TcpProxy_TunnelingConfig as TunnelingMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.ts';
-import type { TcpTunneling } from '../../../shared/resources/network-filters.ts';
+import type { TcpTunneling } from '../../../shared/resources/filters/network/tcp-proxy.ts';
 import { checkFormat, FORMATTERS } from '../access-logs/format.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderValue } from '../routes/header-changes.ts';

@@ -29,11 +29,20 @@ export type SecretReference =
   | { readonly at: 'bootstrap'; readonly name: string; readonly secret: Secret }
   | { readonly at: 'source'; readonly key: string };
 
+/** Envoy's words for a name that no static secret has. */
+export const UNKNOWN = {
+  certificate: 'Unknown static secret',
+  validation: 'Unknown static certificate validation context',
+  tickets: 'Unknown tls session ticket keys',
+  generic: 'Unknown static generic secret',
+} as const satisfies Readonly<Record<TlsSecret['kind'], string>>;
+
 /** Undefined after a reported problem. */
 export function resolveSecretReference(
   message: SdsSecretConfig,
   kind: TlsSecret['kind'],
   scope: Scope,
+  unknown: string = UNKNOWN[kind],
 ): SecretReference | undefined {
   refuseOtherFields(message, FIELDS, scope);
   const { name = '' } = message;
@@ -49,15 +58,8 @@ export function resolveSecretReference(
   }
   const secret = scope.context.secrets?.get(name);
   if (secret === undefined) {
-    scope.error('reference', `${UNKNOWN[kind]}: ${name}`);
+    scope.error('reference', `${unknown}: ${name}`);
     return undefined;
   }
   return { at: 'bootstrap', name, secret };
 }
-
-/** Envoy's words for a name that no static secret has. */
-export const UNKNOWN = {
-  certificate: 'Unknown static secret',
-  validation: 'Unknown static certificate validation context',
-  tickets: 'Unknown tls session ticket keys',
-} as const;

@@ -2,6 +2,7 @@
  * `/stats` as text: text readouts, then counters and gauges, then histograms, each by name;
  * those of single hosts stand behind the other counters and gauges.
  */
+import { escapeControls } from '../../../shared/logging/escape.ts';
 import type { EndpointStats } from '../../stats/endpoint-stats.ts';
 import type { Segment } from '../../stats/ordered-view.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
@@ -26,7 +27,7 @@ export function* textPage(options: TextPageOptions): Generator<string> {
   if (selectsGroup(selection, 'texts')) {
     yield* streamGroup(listed, 'texts', text, (index, prefix, suffix) => {
       if (selects(index, prefix, suffix))
-        text.add(`${prefix}${suffix}: "${store.textOf(index)}"\n`);
+        text.add(`${prefix}${suffix}: "${escapeControls(store.textOf(index))}"\n`);
     });
   }
   if (selectsGroup(selection, 'scalars')) {

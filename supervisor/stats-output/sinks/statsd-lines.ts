@@ -1,4 +1,5 @@
 /** Statistics as lines of the statsd protocol, with or without tags. */
+import { lineOf } from '../../../shared/stats/stat-scope.ts';
 import { ALL_TEMPLATES } from '../../../shared/stats/templates/all-templates.ts';
 import type { TagExtractor } from '../../stats/tags/tag-extractor.ts';
 import type { FlushSnapshot, HistogramReading, Reading } from './flush-snapshot.ts';
@@ -23,22 +24,25 @@ const microseconds: ReadonlySet<string> = new Set(
 );
 
 export function plainNames(prefix: string): NameForm {
-  return ({ name }) => ({ name: `${prefix}.${name}`, tags: '' });
+  const begin = lineOf(prefix);
+  return ({ name }) => ({ name: `${begin}.${name}`, tags: '' });
 }
 
 /** `dog.cluster.upstream_rq_total` and `|#envoy.cluster_name:web`. */
 export function taggedNames(prefix: string, extractor: TagExtractor): NameForm {
+  const begin = lineOf(prefix);
   return ({ name, extracted = extractor.extract(name) }) => {
-    const tags = extracted.tags.map(({ tag, value }) => `${tag}:${value}`).join(',');
-    return { name: `${prefix}.${extracted.name}`, tags: tags === '' ? '' : `|#${tags}` };
+    const tags = lineOf(extracted.tags.map(({ tag, value }) => `${tag}:${value}`).join(','));
+    return { name: `${begin}.${extracted.name}`, tags: tags === '' ? '' : `|#${tags}` };
   };
 }
 
 /** `gr.cluster.upstream_rq_total;envoy.cluster_name=web`: the tags are a part of the name. */
 export function graphiteNames(prefix: string, extractor: TagExtractor): NameForm {
+  const begin = lineOf(prefix);
   return ({ name, extracted = extractor.extract(name) }) => {
-    const tags = extracted.tags.map(({ tag, value }) => `;${tag}=${value}`).join('');
-    return { name: `${prefix}.${extracted.name}${tags}`, tags: '' };
+    const tags = lineOf(extracted.tags.map(({ tag, value }) => `;${tag}=${value}`).join(''));
+    return { name: `${begin}.${extracted.name}${tags}`, tags: '' };
   };
 }
 

@@ -5,7 +5,7 @@
 import { addressOf } from '../../../shared/addresses/host-address.ts';
 import { HOST } from '../../../shared/stats/templates/cluster.ts';
 import type { EndpointStatValues } from '../../stats/endpoint-stats.ts';
-import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { lineOf, statScope } from '../../../shared/stats/stat-scope.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { LiveCluster } from '../live-cluster.ts';
 
@@ -23,7 +23,7 @@ export function* endpointStatValues(
       yield {
         cluster: statName,
         address,
-        prefix: `cluster.${statName}.endpoint.${statScope(address)}.`,
+        prefix: lineOf(`cluster.${statName}.endpoint.${statScope(address)}.`),
         hostname: host.hostname,
         isHealthy: host.health === 'healthy',
         base: store.find(HOST, `host.${name}.${host.id}.`)?.base,

@@ -24,6 +24,7 @@ import {
   sourcesOfCluster,
   sourcesOfListener,
 } from '../../resources/bootstrap/dynamic-resources.ts';
+import { readGenericSecret } from '../../resources/generic-secret.ts';
 import { resolveClusterDefaults } from '../../resources/bootstrap/static-resources.ts';
 import { resolveCluster, type ClusterDefaults } from '../../resources/clusters/cluster.ts';
 import {
@@ -192,6 +193,7 @@ export class ResourceResolver {
       tls_certificate: certificate,
       validation_context: validation,
       session_ticket_keys: tickets,
+      generic_secret: generic,
     } = message as Secret;
     const named = name === undefined ? {} : { secretName: name };
     return this.#run<TlsSecret>((scope) => {
@@ -207,6 +209,10 @@ export class ResourceResolver {
           place.error('reference', 'the secret has no session_ticket_keys');
         const ticketKeys = tickets && resolveTicketKeys(tickets, place);
         return ticketKeys === undefined ? undefined : { kind, ticketKeys };
+      }
+      if (kind === 'generic') {
+        const value = readGenericSecret(generic, scope.at('generic_secret'));
+        return value === undefined ? undefined : { kind, value };
       }
       const place = scope.at('validation_context');
       // Envoy takes it for a context that checks nobody.

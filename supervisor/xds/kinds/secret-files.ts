@@ -12,7 +12,7 @@ import { isSameMessage } from './same-message.ts';
 /** Readings of the same files before they are taken as they are. */
 const READINGS_MAX = 5;
 
-/** The fields of a certificate or a validation context that hold data sources. */
+/** The fields of secrets that hold data sources. */
 const SOURCES = [
   'certificate_chain',
   'private_key',
@@ -21,6 +21,7 @@ const SOURCES = [
   'ocsp_staple',
   'trusted_ca',
   'crl',
+  'secret',
 ];
 
 /** The message with the files' bytes in it. Rejects when one cannot be read. */

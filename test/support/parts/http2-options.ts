@@ -8,6 +8,7 @@ export const HTTP2_OPTIONS: Http2Options = {
   maxConcurrentStreams: 1024,
   streamWindowBytes: 16 * MIB,
   connectionWindowBytes: 24 * MIB,
+  maxMetadataBytes: 0,
   allowConnect: false,
   maxOutboundFrames: 10_000,
   maxOutboundControlFrames: 1_000,

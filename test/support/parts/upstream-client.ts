@@ -1,5 +1,5 @@
 /** An upstream client with one cluster, in the test's own process, and what its sender hears. */
-import type { ClusterResource, HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { RetryPolicy } from '../../../shared/resources/routes/route.ts';
 import { compileRetryPolicy } from '../../../workers/routing/retry-policy.ts';
 import {
@@ -8,7 +8,10 @@ import {
   type ClientStream,
   UpstreamClient,
 } from '../../../workers/router/client/upstream-client.ts';
+import { makeServiceClient } from '../../../workers/data-plane/make-service-client.ts';
 import { RouterLedger } from '../../../workers/router/ledger/router-ledger.ts';
+import type { GrpcServices } from '../../../workers/services/grpc-services.ts';
+import { makeGrpcServices } from '../../../workers/services/make-services.ts';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ClusterManager } from '../../../workers/upstream/cluster-manager.ts';
@@ -39,14 +42,23 @@ export interface RunningClient {
   send(options?: SendOptions): SentByTest;
   stats(): ReadonlyMap<string, number>;
   heldBytes(): number;
+  /** gRPC calls by this client. */
+  readonly grpc: GrpcServices;
+  /** In an event of the worker's loop. */
+  run<Value>(act: () => Value): Value;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface ClientSetup {
+  readonly dropShare?: number;
+  readonly note?: (error: unknown) => void;
+  readonly upstreamHttp?: Parameters<typeof cluster>[2];
 }
 
 export function startClient(
   hosts: readonly HostResource[],
-  changes: Partial<ClusterResource> = {},
-  dropShare = 0,
-  note: (error: unknown) => void = failLater,
+  changes: Parameters<typeof cluster>[1] = {},
+  { dropShare = 0, note = failLater, upstreamHttp = {} }: ClientSetup = {},
 ): RunningClient {
   const stats = new WorkerStatStore();
   const totals = new StatTotals(stats);
@@ -54,7 +66,7 @@ export function startClient(
   const context = { ...clusterContext(), stats, loop };
   const clusters = new ClusterManager(context);
   loop.run(undefined, () => {
-    void clusters.apply({ op: 'put_cluster', cluster: cluster('up', changes) });
+    void clusters.apply({ op: 'put_cluster', cluster: cluster('up', changes, upstreamHttp) });
     const dropOverload = { category: 'test', share: dropShare };
     const set = { cluster: 'up', hosts, overprovisioningFactor: 140, dropOverload };
     void clusters.apply({ op: 'put_hosts', hosts: set });
@@ -82,6 +94,13 @@ export function startClient(
     send,
     stats: () => totals.read(),
     heldBytes: () => loop.held.bytes,
+    grpc: makeGrpcServices({ services: makeServiceClient(client, clusters), loop, stats }),
+    run: <Value>(act: () => Value): Value => {
+      let value: { readonly of: Value } | undefined;
+      loop.run(undefined, () => (value = { of: act() }));
+      if (value === undefined) throw new Error('it threw');
+      return value.of;
+    },
     [Symbol.asyncDispose]: async () => clusters.get('up')?.close(),
   };
 }

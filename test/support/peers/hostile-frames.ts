@@ -7,7 +7,7 @@ const HEADERS = 1;
 const END_HEADERS = 4;
 const CONTINUATION = 9;
 const MIB = 1024 * 1024;
-const MANY = attackRuns(40, 3_000);
+const MANY = attackRuns(15, 3_000);
 
 type BytesPart = Part & { readonly kind: 'bytes' };
 

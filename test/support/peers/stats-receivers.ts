@@ -6,7 +6,7 @@ import { closeDescriptor } from '../../../shared/posix/descriptors.ts';
 import { receiveDescriptorMessage } from '../../../shared/posix/descriptor-messages.ts';
 import { SOCK_DGRAM } from '../../../shared/posix/layout.ts';
 import { bindSocket, openSocket } from '../../../shared/posix/sockets.ts';
-import { startReceivingService, type ReceivingService } from './receiving-service.ts';
+import { startReceivingService, type ReceivingService } from './services/receiving-service.ts';
 
 const SERVICE = 'envoy.service.metrics.v3';
 

@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly main?: string;
   /** Set where exceptions are injected; everywhere else one that was caught fails the test. */
   readonly throws?: boolean;
+  /** False where the server is up and `/ready` says that it drains. */
+  readonly isReady?: boolean;
 }
 
 interface Exit {
@@ -77,11 +79,11 @@ export async function startSluice(options: RunOptions): Promise<Sluice> {
       LIFE_LIMIT_MS,
     );
     await waitUntil(
-      '/ready to say LIVE',
+      options.isReady === false ? '/ready to say DRAINING' : '/ready to say LIVE',
       async () => {
         failIfExited(program);
         const answer = await fetchOnce({ port: adminPort, path: '/ready' }).catch(() => undefined);
-        return answer?.status === 200;
+        return options.isReady === false ? answer?.body === 'DRAINING\n' : answer?.status === 200;
       },
       LIFE_LIMIT_MS,
     );

@@ -9,8 +9,10 @@ import type {
   BasicAuthFilterSettings,
 } from '../../../shared/resources/filters/http/basic-auth.ts';
 import { BASIC_AUTH } from '../../../shared/resources/filters/http/basic-auth.ts';
+import { dictionary, type Struct } from '../../../shared/text/dictionary.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
+import { addMetadata } from '../common/add-metadata.ts';
 import { CompiledSettings, type FilterContext } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';
 
@@ -37,6 +39,7 @@ export function makeBasicAuthFilter(
 }
 
 const SCHEME = 'Basic ';
+const METADATA = 'envoy.filters.http.basic_auth';
 
 class BasicAuthFilter extends PassThroughFilter {
   private readonly parts: BasicAuthParts;
@@ -51,11 +54,12 @@ class BasicAuthFilter extends PassThroughFilter {
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
     const { name, own, context, base, users } = this.parts;
     const credentials = headers.get(own.authenticationHeader) ?? '';
+    if (credentials === '' && own.allowsMissing) return 'continue';
     if (credentials === '') {
       return this.refuse(headers, 'Missing username and password', 'no_credential');
     }
     if (!credentials.startsWith(SCHEME)) {
-      return this.refuse(headers, 'Expected authentication scheme "Basic"', 'invalid_scheme');
+      return this.refuse(headers, "Expected 'Basic' authentication scheme", 'invalid_scheme');
     }
     const text = Buffer.from(credentials.slice(SCHEME.length), 'base64').toString('latin1');
     const colon = text.indexOf(':');
@@ -68,6 +72,7 @@ class BasicAuthFilter extends PassThroughFilter {
       const text401 = 'Invalid username/password combination';
       return this.refuse(headers, text401, 'invalid_credential');
     }
+    if (own.emitsMetadata) addMetadata(this.callbacks.info, METADATA, userMetadata(user));
     if (own.forwardUsernameHeader !== '') headers.set(own.forwardUsernameHeader, user);
     context.stats.increment(base + BASIC_AUTH.index.allowed);
     return 'continue';
@@ -77,7 +82,11 @@ class BasicAuthFilter extends PassThroughFilter {
     const { context, base } = this.parts;
     context.stats.increment(base + BASIC_AUTH.index.denied);
     const { scheme, authority, path } = headers;
-    const realm = `${scheme === '' ? 'http' : scheme}://${authority}${path}`;
+    const { name, own } = this.parts;
+    const ofRoute = this.callbacks.routeConfig(name) as BasicAuthPerRoute | undefined;
+    const named = ofRoute === undefined || ofRoute.realm === '' ? own.realm : ofRoute.realm;
+    const address = `${scheme === '' ? 'http' : scheme}://${authority}${path}`;
+    const realm = named === '' ? address : named;
     this.callbacks.sendLocalReply({
       status: 401,
       body: `User authentication failed. ${reason}.`,
@@ -87,6 +96,10 @@ class BasicAuthFilter extends PassThroughFilter {
     });
     return 'stop';
   }
+}
+
+function userMetadata(user: string): Struct {
+  return dictionary([['username', Buffer.from(user, 'latin1').toString()]]);
 }
 
 function isPassword(expected: Buffer | undefined, password: string): boolean {

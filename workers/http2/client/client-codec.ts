@@ -3,6 +3,7 @@
  * wants of the connection. How many streams it carries at the same time is its owner's decision.
  */
 import type { Http2Options } from '../../../shared/resources/http2-options.ts';
+import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { Wire } from '../../net/transport.ts';
 import type { ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
@@ -12,7 +13,7 @@ import { mostBlockBytes } from '../header-block.ts';
 import type { FieldSink } from '../hpack/decoder.ts';
 import type { Http2Stream } from '../http2-stream.ts';
 import type { Flood } from '../inbound-limits.ts';
-import { type MessageFault, MessageFields } from '../message-fields.ts';
+import { type MessageFault, MessageFields, SIZE_STATS } from '../message-fields.ts';
 import type { PeerSettings } from '../peer-settings.ts';
 import { Http2Session } from '../session.ts';
 import type { SessionUser } from '../session-user.ts';
@@ -39,6 +40,8 @@ export interface Http2ClientOwner {
   onPingAck(payload: string): void;
   /** The host broke the protocol: the connection has to end, and its exchanges with it. */
   onProtocolError(details: string): void;
+  /** Code that worked for one exchange threw: that one ends. */
+  onStreamException(error: unknown, stream: Endable | undefined): void;
   /** A stream was reset: by its host, or by this side for the host's fault or the client's wish. */
   onStreamReset(by: 'host' | 'us'): void;
 }
@@ -74,6 +77,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
       maxOutboundFrames: options.maxOutboundFrames,
       maxOutboundControlFrames: options.maxOutboundControlFrames,
       streamBufferBytes: limits.streamBufferBytes,
+      maxMetadataBytes: options.maxMetadataBytes,
       maxConsecutiveEmptyFrames: options.maxConsecutiveEmptyFrames,
       maxPriorityFramesPerStream: options.maxPriorityFramesPerStream,
       maxWindowUpdatesPerDataFrame: options.maxWindowUpdatesPerDataFrame,
@@ -136,6 +140,14 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     this.#owner.onPingAck(payload);
   }
 
+  onException(error: unknown, { user }: Http2Stream): void {
+    this.#owner.onStreamException(error, user instanceof ClientStream ? user : undefined);
+  }
+
+  onEmptyMetadata(): void {
+    this.#stats.count('metadata_empty_frames');
+  }
+
   onSessionError(details: string): void {
     this.#owner.onProtocolError(details);
   }
@@ -161,8 +173,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   }
 
   onBadMessage(stream: ClientStream, { kind, details }: MessageFault): void {
-    if (kind === 'too_large') {
-      this.#stats.count('header_overflow');
+    if (kind !== 'invalid') {
+      this.#stats.count(SIZE_STATS[kind]);
       stream.refuse(ErrorCode.internalError, 'remote_reset');
       return;
     }

@@ -2,7 +2,7 @@
  * One exchange with a host over HTTP/2: writes the request and hands the answer on. Owns what a
  * message of HTTP/2 may be (RFC 9113 section 8.1) on this side; the connection is its codec's.
  */
-import type { RequestEncoder, ResetReason, ResponseDecoder } from '../../stream/codec.ts';
+import type { Metadata, RequestEncoder, ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { dropUnfit, invalidValue, requestFault } from '../../stream/message-door.ts';
 import { BodyLength } from './body-length.ts';
@@ -108,6 +108,10 @@ export class ClientStream implements RequestEncoder, StreamUser {
     else writer.data(stream, NOTHING, true);
   }
 
+  encodeMetadata(metadata: Metadata): void {
+    if (this.#stream !== undefined) this.#connection.session.metadata?.send(this.#stream, metadata);
+  }
+
   resetStream(): void {
     if (this.#isOver) return;
     this.#resetWith(ErrorCode.internalError);
@@ -127,17 +131,30 @@ export class ClientStream implements RequestEncoder, StreamUser {
   }
 
   onData(data: Buffer, endStream: boolean): void {
-    if (!this.#sawFinal || !this.#answerLength.take(data.length, endStream)) {
+    if (!this.#sawFinal) {
       this.#refuse(undefined);
+      return;
+    }
+    if (!this.#answerLength.take(data.length, endStream)) {
+      // As in Envoy: a body that is not what the head says ends its stream alone.
+      this.refuse(ErrorCode.protocolError, 'protocol_error');
       return;
     }
     this.#decoder.decodeData(data, endStream);
     if (endStream) this.#answered();
   }
 
+  onMetadata(metadata: Metadata): void {
+    this.#decoder.decodeMetadata?.(metadata);
+  }
+
   onReset(code: number): void {
     const isRefused = code === ErrorCode.refusedStream;
     this.#fail(isRefused ? 'remote_refused_stream' : 'remote_reset');
+  }
+
+  onException(): void {
+    this.refuse(ErrorCode.internalError, 'local_reset');
   }
 
   onWriteBlocked(blocked: boolean): void {
@@ -226,7 +243,7 @@ export class ClientStream implements RequestEncoder, StreamUser {
   /** The answer is whole. What is left of the request is of no use to anybody. */
   #answered(): void {
     if (this.#isOver || this.#stream?.isLocalEnded === true) return;
-    this.#resetWith(ErrorCode.noError);
+    this.#resetWith(ErrorCode.internalError);
   }
 
   #refuse(fault: MessageFault | undefined): void {

@@ -1,9 +1,11 @@
 /**
- * Puts a request into a header block as Envoy orders it: pseudo headers, then fields as they stand.
+ * Puts a request into a header block as Envoy orders it: pseudo headers in the order in which the
+ * request got them, then fields as they stand.
  * What HTTP/1 says of one connection has no place here (RFC 9113 section 8.2.2), and an upgrade of
  * HTTP/1 becomes an extended CONNECT (RFC 8441).
  */
 import type { HeaderMap } from '../../stream/header-map.ts';
+import { namesInOrder } from '../../stream/pseudo-order.ts';
 import type { HpackEncoder } from '../hpack/encoder.ts';
 
 /** Of one hop of HTTP/1, whoever added them. */
@@ -26,10 +28,14 @@ export function writeRequest(encoder: HpackEncoder, headers: HeaderMap): void {
   const { authority, method, path, protocol, scheme } = headers;
   const upgrade = upgradeOf(headers);
   const isTunnel = method === 'CONNECT' && protocol === '';
-  if (authority !== '') encoder.field(':authority', authority);
-  if (!isTunnel) encoder.field(':path', path);
-  encoder.field(':method', upgrade === '' ? method : 'CONNECT');
-  if (!isTunnel) encoder.field(':scheme', scheme === '' ? 'http' : scheme);
+  for (const name of namesInOrder(headers.pseudoOrder)) {
+    if (name === ':method') encoder.field(name, upgrade === '' ? method : 'CONNECT');
+    else if (name === ':authority') {
+      if (authority !== '') encoder.field(name, authority);
+    } else if (isTunnel) continue;
+    else if (name === ':path') encoder.field(name, path);
+    else encoder.field(name, scheme === '' ? 'http' : scheme);
+  }
   const named = upgrade === '' ? protocol : upgrade;
   if (named !== '') encoder.field(':protocol', named);
   writeFields(encoder, headers);

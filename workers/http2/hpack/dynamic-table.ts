@@ -47,6 +47,11 @@ export class DynamicTable {
     return this.#values[this.#position(index)] ?? '';
   }
 
+  /** Whether the entry that `add` gave this number is still there. */
+  has(number: number): boolean {
+    return this.#added - number < this.#length;
+  }
+
   /** The index of the entry that `add` gave this number. */
   indexOf(number: number): number {
     return this.#added - number;

@@ -6,8 +6,8 @@
 import { DynamicTable, ENTRY_OVERHEAD } from './dynamic-table.ts';
 import {
   fieldKey,
-  STATIC_INDEX_OF_FIELD,
   STATIC_INDEX_OF_NAME,
+  STATIC_INDEX_OF_VALUE,
   STATIC_LENGTH,
 } from './static-table.ts';
 
@@ -37,12 +37,35 @@ const VOLATILE: ReadonlySet<string> = new Set([
 /** Secrets: never in a table, here or behind (RFC 7541 section 7.1.3). */
 const NEVER_INDEXED: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization']);
 
+interface KnownName {
+  /** 0 where the static table does not have it. */
+  readonly staticIndex: number;
+  /** What the static table has with a value. */
+  readonly values: ReadonlyMap<string, number> | undefined;
+  readonly indexing: 'usual' | 'not' | 'never';
+}
+
+const UNKNOWN_NAME: KnownName = { staticIndex: 0, values: undefined, indexing: 'usual' };
+const KNOWN_NAMES: ReadonlyMap<string, KnownName> = new Map(
+  [...STATIC_INDEX_OF_NAME.keys(), ...VOLATILE, ...NEVER_INDEXED].map((name) => [
+    name,
+    {
+      staticIndex: STATIC_INDEX_OF_NAME.get(name) ?? 0,
+      values: STATIC_INDEX_OF_VALUE.get(name),
+      indexing: NEVER_INDEXED.has(name) ? 'never' : VOLATILE.has(name) ? 'not' : 'usual',
+    },
+  ]),
+);
+
 export class HpackEncoder {
   /** Numbers of the table's entries, by field. */
   readonly #numbers = new Map<string, number>();
+  /** Of the entry that a name was last in. */
+  readonly #lastOfName = new Map<string, number>();
   readonly #table = new DynamicTable(TABLE_SIZE_MAX, (name, value, number) => {
     const key = fieldKey(name, value);
     if (this.#numbers.get(key) === number) this.#numbers.delete(key);
+    if (this.#lastOfName.get(name) === number) this.#lastOfName.delete(name);
   });
   #out: Buffer = Buffer.allocUnsafe(1024);
   #length = 0;
@@ -72,21 +95,23 @@ export class HpackEncoder {
 
   /** `name` in lower case; both latin-1. */
   field(name: string, value: string): void {
-    const key = fieldKey(name, value);
-    const known = STATIC_INDEX_OF_FIELD.get(key) ?? this.#dynamicIndex(key);
-    if (known !== undefined) {
-      this.#integer(0x80, 0x7f, known);
+    const known = KNOWN_NAMES.get(name) ?? UNKNOWN_NAME;
+    const { staticIndex, indexing } = known;
+    const index = known.values?.get(value);
+    if (index !== undefined) {
+      this.#integer(0x80, 0x7f, index);
       return;
     }
-    const nameIndex = STATIC_INDEX_OF_NAME.get(name) ?? 0;
-    if (this.#isIndexed(name, value)) {
-      this.#integer(0x40, 0x3f, nameIndex);
-      const number = this.#table.add(name, value);
-      if (number !== undefined) this.#numbers.set(key, number);
-    } else {
-      this.#integer(NEVER_INDEXED.has(name) ? 0x10 : 0, 0x0f, nameIndex);
-    }
-    if (nameIndex === 0) this.#text(name);
+    if (indexing !== 'usual') this.#integer(indexing === 'never' ? 0x10 : 0, 0x0f, staticIndex);
+    else if (this.#fromTable(name, value, staticIndex)) return;
+    if (staticIndex === 0) this.#text(name);
+    this.#text(value);
+  }
+
+  /** A field that no table has or gets; for blocks that stand alone. */
+  literal(name: string, value: string): void {
+    this.#integer(0, 0x0f, 0);
+    this.#text(name);
     this.#text(value);
   }
 
@@ -95,15 +120,34 @@ export class HpackEncoder {
     return this.#out.subarray(0, this.#length);
   }
 
-  #dynamicIndex(key: string): number | undefined {
+  /** True where the table has the field; else its name and value follow, for the table or not. */
+  #fromTable(name: string, value: string, staticIndex: number): boolean {
+    const table = this.#table;
+    // Most names come with the value that they had before: neither is hashed then.
+    const last = this.#lastOfName.get(name);
+    if (last !== undefined && table.has(last) && table.value(table.indexOf(last)) === value) {
+      return this.#named(last);
+    }
+    const key = fieldKey(name, value);
     const number = this.#numbers.get(key);
-    return number === undefined ? undefined : STATIC_LENGTH + 1 + this.#table.indexOf(number);
+    if (number !== undefined) {
+      this.#lastOfName.set(name, number);
+      return this.#named(number);
+    }
+    const size = name.length + value.length + ENTRY_OVERHEAD;
+    const isIndexed = size <= INDEXED_FIELD_BYTES_MAX && size <= table.maxSize;
+    this.#integer(isIndexed ? 0x40 : 0, isIndexed ? 0x3f : 0x0f, staticIndex);
+    const added = isIndexed ? table.add(name, value) : undefined;
+    if (added !== undefined) {
+      this.#numbers.set(key, added);
+      this.#lastOfName.set(name, added);
+    }
+    return false;
   }
 
-  #isIndexed(name: string, value: string): boolean {
-    if (VOLATILE.has(name) || NEVER_INDEXED.has(name)) return false;
-    const size = name.length + value.length + ENTRY_OVERHEAD;
-    return size <= INDEXED_FIELD_BYTES_MAX && size <= this.#table.maxSize;
+  #named(number: number): true {
+    this.#integer(0x80, 0x7f, STATIC_LENGTH + 1 + this.#table.indexOf(number));
+    return true;
   }
 
   #integer(flags: number, mask: number, value: number): void {

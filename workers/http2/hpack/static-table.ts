@@ -75,12 +75,21 @@ export const STATIC_INDEX_OF_NAME: ReadonlyMap<string, number> = new Map(
     .reverse(),
 );
 
-/** Index of the entry with name and value, by `fieldKey`. */
-export const STATIC_INDEX_OF_FIELD: ReadonlyMap<string, number> = new Map(
-  STATIC_NAMES.map((name, index) => [fieldKey(name, STATIC_VALUES[index] ?? ''), index] as const)
-    .slice(1)
-    .filter(([, index]) => STATIC_VALUES[index] !== ''),
+/** Index of the entry with name and value, by name and then by value. */
+export const STATIC_INDEX_OF_VALUE: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
+  Array.from(STATIC_INDEX_OF_NAME.keys(), (name) => [name, valuesOfName(name)] as const).filter(
+    ([, values]) => values.size > 0,
+  ),
 );
+
+function valuesOfName(name: string): ReadonlyMap<string, number> {
+  const indexes = STATIC_NAMES.flatMap((each, index) => (each === name ? [index] : []));
+  return new Map(
+    indexes
+      .map((index) => [STATIC_VALUES[index] ?? '', index] as const)
+      .filter(([value]) => value !== ''),
+  );
+}
 
 /** A field as one text. No name holds a blank. */
 export function fieldKey(name: string, value: string): string {

@@ -15,7 +15,8 @@ export interface PreConnectionOptions {
   readonly timeoutMs: number;
 }
 
-export type PreConnectionEnd = 'ready' | 'timeout' | 'refused' | 'closed';
+/** `left`: by the client; `failed`: its connection did; `closed`: by us. */
+export type PreConnectionEnd = 'ready' | 'timeout' | 'refused' | 'left' | 'failed' | 'closed';
 
 export class PreConnection implements TimerOwner {
   readonly facts: EarlyInfo = {
@@ -48,7 +49,7 @@ export class PreConnection implements TimerOwner {
     this.#onEnd = onEnd;
     if (options.timeoutMs > 0) options.loop.timers.list(options.timeoutMs).arm(this.#timer);
     socket.on('data', this.#onData);
-    socket.on('error', this.#onClose);
+    socket.on('error', this.#onError);
     socket.on('close', this.#onClose);
     socket.on('end', this.#onClose);
   }
@@ -74,7 +75,11 @@ export class PreConnection implements TimerOwner {
   };
 
   readonly #onClose = (): void => {
-    this.#options.loop.run(this, () => this.#end('closed'));
+    this.#options.loop.run(this, () => this.#end('left'));
+  };
+
+  readonly #onError = (): void => {
+    this.#options.loop.run(this, () => this.#end('failed'));
   };
 
   #run(): void {
@@ -100,7 +105,7 @@ export class PreConnection implements TimerOwner {
     socket.off('data', this.#onData);
     socket.off('end', this.#onClose);
     socket.off('close', this.#onClose);
-    socket.off('error', this.#onClose);
+    socket.off('error', this.#onError);
     if (how === 'ready' || how === 'timeout') {
       socket.pause();
       if (this.#data.length > 0) socket.unshift(this.#data);

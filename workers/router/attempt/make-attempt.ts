@@ -15,7 +15,8 @@ import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
 import { AttemptMeter } from '../ledger/cluster-ledger.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { UpstreamAttemptLog } from './upstream-log.ts';
-import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
+import type { UpstreamRequestOwner } from './attempt-seam.ts';
+import { UpstreamRequest } from './upstream-request.ts';
 
 interface AttemptTarget {
   readonly cluster: UpstreamCluster;

@@ -3,10 +3,8 @@
  * response to its owner. Owns the back-pressure between the two connections and the attempt's own
  * timers; what a failure means is the owner's to decide.
  */
-import type { Endable } from '../../../shared/process/exceptions.ts';
-import type { RequestEncoder, ResetReason } from '../../stream/codec.ts';
+import type { Metadata, RequestEncoder, ResetReason } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
-import type { RequestTimeouts } from '../../routing/timeouts.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type {
@@ -14,50 +12,18 @@ import type {
   PoolClient,
   UpstreamConnectionInfo,
 } from '../../upstream/pools/http-pool.ts';
-import type { WorkerLoop } from '../../loop/worker-loop.ts';
-import type { AttemptMeter } from '../ledger/cluster-ledger.ts';
+import type { AttemptOptions, PerTryTimeout, UpstreamRequestOwner } from './attempt-seam.ts';
 import { PendingBody } from './pending-body.ts';
 import type { UpstreamAttemptLog } from './upstream-log.ts';
-
-/** What an attempt tells its owner. */
-export interface UpstreamRequestOwner extends Endable {
-  /** The request reached for its host, whether or not a connection came of it. */
-  onHostTried(upstream: UpstreamRequest): void;
-  onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionInfo): void;
-  onUpstream1xx(headers: HeaderMap): void;
-  onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void;
-  onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void;
-  onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void;
-  /** The attempt is over without a complete response. `detail` is the operating system's word. */
-  onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void;
-  /** The request is none that may leave; `fault` says why. Nothing of it was sent. */
-  onRequestRefused(upstream: UpstreamRequest, fault: string): void;
-  /** The attempt took longer than one may; it goes on unless the owner ends it. */
-  onPerTryTimeout(upstream: UpstreamRequest, kind: PerTryTimeout): void;
-  /** Back-pressure towards the client; counted. */
-  pauseRequest(paused: boolean): void;
-}
-
-/** `idle`: nothing came or went for too long. `duration`: the stream is older than one may be. */
-export type PerTryTimeout = 'whole' | 'idle' | 'duration';
+import { sendMetadata, withWaiting } from './waiting-metadata.ts';
 
 /** A host that says so is not asked again before it passes its checks. */
 const IMMEDIATE_FAIL = 'x-envoy-immediate-health-check-fail';
+const INFORMATIONAL: ReadonlySet<number> = new Set([100, 102, 103, 104]);
 const TIMERS = ['whole', 'idle', 'duration'] as const satisfies readonly PerTryTimeout[];
 const TIMER_WHOLE = 0;
 const TIMER_IDLE = 1;
 const TIMER_DURATION = 2;
-
-export interface AttemptOptions {
-  readonly endStream: boolean;
-  readonly bufferLimitBytes: number;
-  readonly loop: WorkerLoop;
-  readonly timeouts: RequestTimeouts;
-  /** From the moment that there is a connection; 0: none. */
-  readonly maxDurationMs: number;
-  readonly log: UpstreamAttemptLog | undefined;
-  readonly meter: AttemptMeter | undefined;
-}
 
 const NOTHING = Buffer.alloc(0);
 
@@ -83,6 +49,8 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   private sawEnd: boolean;
   /** There once something of the request had to wait. */
   private pending: PendingBody | undefined = undefined;
+  private sawInformational = false;
+  private waitingMetadata: Metadata[] | undefined = undefined;
   private isWritePaused = false;
   private isOver = false;
   private readonly options: AttemptOptions;
@@ -152,6 +120,13 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     else this.encoder.encodeTrailers(trailers);
   }
 
+  sendMetadata(metadata: Metadata): void {
+    if (this.isOver) return;
+    if (this.encoder === undefined) {
+      this.waitingMetadata = withWaiting(this.waitingMetadata, metadata);
+    } else sendMetadata(this.encoder, this.connection, metadata);
+  }
+
   /** Gives the attempt up; the owner hears nothing more of it. */
   cancel(): void {
     if (this.isOver) return;
@@ -173,13 +148,17 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.owner.onHostTried(this);
     this.owner.onUpstreamConnected(this, connection);
     if (maxDurationMs > 0) this.durationTimer = this.armed(TIMER_DURATION, maxDurationMs);
-    const { awaitsAgreement } = this;
-    const isWhole = this.sawEnd && this.pending?.isEmpty !== false && !awaitsAgreement;
+    const { awaitsAgreement, waitingMetadata = [] } = this;
+    const isBare = this.pending?.isEmpty !== false && waitingMetadata.length === 0;
+    const isWhole = this.sawEnd && isBare && !awaitsAgreement;
     const fault = encoder.encodeHeaders(this.headers, isWhole);
     if (fault !== undefined) {
       this.end();
       this.owner.onRequestRefused(this, fault);
-    } else if (!isWhole && !awaitsAgreement) this.sendPending(encoder);
+      return;
+    }
+    for (const metadata of waitingMetadata) sendMetadata(encoder, connection, metadata);
+    if (!isWhole && !awaitsAgreement) this.sendPending(encoder);
   }
 
   private sendPending(encoder: RequestEncoder): void {
@@ -212,6 +191,9 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   decode1xx(headers: HeaderMap): void {
     this.options.loop.current = this.owner;
+    // As in Envoy: the first one, where it is of a kind that is passed on.
+    if (this.sawInformational || !INFORMATIONAL.has(headers.status)) return;
+    this.sawInformational = true;
     this.owner.onUpstream1xx(headers);
   }
 
@@ -257,6 +239,11 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (this.isOver) return;
     this.end();
     this.owner.onUpstreamTrailers(this, trailers);
+  }
+
+  decodeMetadata(metadata: Metadata): void {
+    this.options.loop.current = this.owner;
+    if (!this.isOver) this.owner.onUpstreamMetadata(metadata);
   }
 
   onReset(reason: ResetReason): void {

@@ -3,10 +3,10 @@
  * retried by a policy and cancelled, and is counted like a request of a client, its router's part
  * under `http.async-client.`. Its sender hears of one response, or of one failure.
  */
-import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
 import type { ConnectionInfo } from '../../net/connection-info.ts';
 import { takeRequestRetries } from '../../routing/retry-policy.ts';
+import type { ServiceCallbacks, ServiceStream } from '../../services/service-client.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { CompiledRetryPolicy } from '../../stream/route.ts';
 import { StreamInfo } from '../../stream/stream-info.ts';
@@ -35,6 +35,10 @@ export interface ClientRequest {
   readonly bufferLimitBytes: number;
   /** The downstream connection on whose behalf it is sent. */
   readonly connection: ConnectionInfo;
+  /** Adds this machine's address to `x-forwarded-for`, as it does where this is absent. */
+  readonly tellsAddress?: boolean;
+  /** Says by `x-envoy-internal` that it is the proxy's own, as it does where this is absent. */
+  readonly tellsInternal?: boolean;
   readonly priority: ClusterRouteAction['priority'];
   /** What the choice of a host depends on. */
   readonly balancing: BalancedRoute;
@@ -42,25 +46,12 @@ export interface ClientRequest {
   readonly retryPolicy: CompiledRetryPolicy | undefined;
 }
 
-/** Who sends a request. Nothing is called after the end of the response, a failure or a cancel. */
-export interface ClientCallbacks extends Endable {
-  onHeaders(headers: HeaderMap, endStream: boolean): void;
-  onData(data: Buffer, endStream: boolean): void;
-  onTrailers(trailers: HeaderMap): void;
-  /** In place of the response, or of the rest of it; may be called before `send` returns. */
+/** Who sends a request; a failure says more than other parts of the worker need. */
+export interface ClientCallbacks extends Omit<ServiceCallbacks, 'onFailure'> {
   onFailure(failure: Failure): void;
-  /** The body is to wait, or goes on; counted. */
-  pauseRequest(paused: boolean): void;
 }
 
-/** What a sender may do with its request; nothing has an effect once that is over. */
-export interface ClientStream {
-  sendData(data: Buffer, endStream: boolean): void;
-  sendTrailers(trailers: HeaderMap): void;
-  /** Back-pressure of whoever takes the response; counted. */
-  pauseResponse(paused: boolean): void;
-  cancel(): void;
-}
+export type ClientStream = ServiceStream;
 
 export class UpstreamClient {
   readonly #context: ExchangeContext;
@@ -74,8 +65,8 @@ export class UpstreamClient {
   send(cluster: UpstreamCluster, request: ClientRequest, callbacks: ClientCallbacks): ClientStream {
     const { clock } = this.#context.loop;
     const { headers } = request;
-    headers.set('x-envoy-internal', 'true');
-    headers.append('x-forwarded-for', this.#localAddress);
+    if (request.tellsInternal !== false) headers.set('x-envoy-internal', 'true');
+    if (request.tellsAddress !== false) headers.append('x-forwarded-for', this.#localAddress);
     const info = new StreamInfo(request.connection, clock.ms, clock.wallMs);
     info.isInternalRequest = true;
     info.requestHeaders = headers;
@@ -154,8 +145,9 @@ class SentRequest implements ClientStream, ExchangeOwner {
     return false;
   }
 
-  finalizeResponse(): void {
-    // The sender sees the response as it came.
+  finalizeResponse(headers: HeaderMap, elapsedMs: number | undefined): void {
+    if (elapsedMs === undefined) return;
+    headers.set('x-envoy-upstream-service-time', String(Math.round(elapsedMs)));
   }
 
   on1xx(): void {

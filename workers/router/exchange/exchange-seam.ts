@@ -6,6 +6,7 @@ import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
 import type { AccessLog } from '../../access-log/types.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
+import type { Metadata } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { ClusterManager } from '../../upstream/cluster-manager.ts';
 import type { Failure } from '../answers/failures.ts';
@@ -47,6 +48,8 @@ export interface ExchangeOwner extends Endable {
   onHeaders(headers: HeaderMap, endStream: boolean): void;
   onData(data: Buffer, endStream: boolean): void;
   onTrailers(trailers: HeaderMap): void;
+  /** Absent where nobody wants it. */
+  onMetadata?(metadata: Metadata): void;
   /** In place of the response, or of the rest of it. */
   onFailure(failure: Failure): void;
   /** Back-pressure towards whoever sends the body; counted. */

@@ -7,7 +7,8 @@ import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import { makeAttempt } from '../attempt/make-attempt.ts';
 import { noteExchange } from '../attempt/upstream-info.ts';
-import type { UpstreamRequest, UpstreamRequestOwner } from '../attempt/upstream-request.ts';
+import type { UpstreamRequestOwner } from '../attempt/attempt-seam.ts';
+import type { UpstreamRequest } from '../attempt/upstream-request.ts';
 import type { ExchangeContext, ExchangeRequest } from './exchange-seam.ts';
 
 export class UpstreamAttempts {

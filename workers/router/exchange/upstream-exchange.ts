@@ -2,13 +2,11 @@
  * One request's exchange with its cluster: chooses hosts, makes one attempt after another while
  * retries allow it, limits how long each and all of them take, and keeps what has to be sent again.
  * The router and the upstream client stand on it: they hear of one response, or why there is none.
- *
- * A request is attempted at one host at a time. Where the route hedges, an attempt that takes too
- * long goes on beside the next one, and the first good response ends all others.
+ * Where the route hedges, the first good response ends all other attempts.
  */
 import type { TimerOwner } from '../../loop/timers.ts';
 import type { RequestRetries } from '../../routing/retry-policy.ts';
-import type { ResetReason } from '../../stream/codec.ts';
+import type { Metadata, ResetReason } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
@@ -23,11 +21,8 @@ import {
   unfitRequest,
 } from '../answers/failures.ts';
 import { noteHttpConnection } from '../attempt/upstream-info.ts';
-import type {
-  PerTryTimeout,
-  UpstreamRequest,
-  UpstreamRequestOwner,
-} from '../attempt/upstream-request.ts';
+import type { PerTryTimeout, UpstreamRequestOwner } from '../attempt/attempt-seam.ts';
+import type { UpstreamRequest } from '../attempt/upstream-request.ts';
 import { clusterLedger } from '../ledger/cluster-ledger.ts';
 import type { RoutedRequest } from '../ledger/routed-request.ts';
 import type { RetryOwner } from '../retry/retrier.ts';
@@ -94,6 +89,10 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     if (copy !== undefined) copy.trailers = trailers;
     this.#onRequestComplete();
     this.#attempts.newest?.sendTrailers(trailers);
+  }
+
+  sendMetadata(metadata: Metadata): void {
+    this.#attempts.newest?.sendMetadata(metadata);
   }
 
   pauseResponse(paused: boolean): void {
@@ -175,6 +174,10 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     this.#owner.onTrailers(trailers);
   }
 
+  onUpstreamMetadata(metadata: Metadata): void {
+    this.#owner.onMetadata?.(metadata);
+  }
+
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void {
     const { request } = this;
     const { info } = request;
@@ -215,7 +218,6 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     this.#fail(timedOut(this.#parts.deadline, kind));
   }
 
-  /** The whole response took too long. */
   onTimer(): void {
     for (const upstream of this.#attempts.all()) {
       this.#attempts.end(upstream, 0);
@@ -282,7 +284,6 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     return this.#repeatable?.retriesReset(upstream, reason, this.#isRequestStarted) === true;
   }
 
-  /** `isCounted`: at the cluster too. */
   #failWithoutHost(isCounted: boolean): void {
     if (isCounted) clusterLedger.noHost(this.request);
     this.#context.ledger.answered(this.request, noHealthyUpstream.status);

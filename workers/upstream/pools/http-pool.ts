@@ -16,6 +16,8 @@ export interface UpstreamConnectionInfo extends ConnectionFacts {
   readonly requests: number;
   /** What its present answer said beside the headers that are passed on; absent: it did not. */
   readonly isAnswerChunked?: boolean;
+  /** METADATA of a request cannot be sent: the protocol has none. */
+  onUnsupportedMetadata?(): void;
   /** Wire bytes of the present exchange. */
   readonly headerBytesSent: number;
   readonly wireBytesSent: number;

@@ -2,6 +2,7 @@
  * What makes a pooled connection one of HTTP/2: its codec, which carries as many requests at the
  * same time as the host and the cluster allow, and the pings that ask whether the host is there.
  */
+import type { Endable } from '../../../shared/process/exceptions.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import {
   DEFAULT_HTTP2_OPTIONS,
@@ -26,8 +27,11 @@ import type { ConnectionFacts } from './connection-facts.ts';
 import type { PoolClient, UpstreamConnectionInfo } from './http-pool.ts';
 
 const { index } = CLUSTER;
-/** As in Envoy, of requests that ended with their connection. */
-const EJECTED = index.upstream_rq_pending_failure_eject;
+/** As in Envoy, of requests that end with their connection, by its reason. */
+const COUNTED_AT_END: Partial<Record<ResetReason, number>> = {
+  connection_termination: index.upstream_rq_pending_failure_eject,
+  protocol_error: index.upstream_rq_tx_reset,
+};
 /** After so many requests a connection is out of numbers for streams. */
 const STREAMS_MAX = 2 ** 30 - 1;
 
@@ -86,7 +90,7 @@ export class Http2Carrier implements Http2ClientOwner {
     if (keepAlive === undefined) return;
     const times = new KeepAliveTimes(keepAlive, this.#cluster.loop.timers);
     this.#keepAlive = new KeepAlive(times, {
-      ping: (payload) => this.#codec.session.ping(payload),
+      ping: (payload) => this.#codec.session.writer.ping(payload),
       onTimeout: () => this.#onSilence(),
       onException: () => this.#connection.onException(),
     });
@@ -112,10 +116,16 @@ export class Http2Carrier implements Http2ClientOwner {
   /** The connection is over; what it carried hears of it. */
   onEnd(reason: ResetReason): void {
     this.#keepAlive?.end();
-    if (reason === 'connection_termination') {
-      for (let left = this.#codec.openStreams; left > 0; left--) this.#connection.count(EJECTED);
+    const counted = COUNTED_AT_END[reason];
+    if (counted !== undefined) {
+      for (let left = this.#codec.openStreams; left > 0; left--) this.#connection.count(counted);
     }
     this.#codec.onTransportClosed(reason);
+  }
+
+  /** As in Envoy: what a fault of the host ends was reset. */
+  resetsFor(reason: ResetReason): boolean {
+    return reason === 'protocol_error';
   }
 
   onExchangeOver(): void {
@@ -140,6 +150,10 @@ export class Http2Carrier implements Http2ClientOwner {
     if (this.#connection.isClosed) return;
     this.#connection.count(index.upstream_cx_protocol_error);
     this.#connection.end('local', 'protocol_error');
+  }
+
+  onStreamException(error: unknown, stream: Endable | undefined): void {
+    this.#cluster.loop.failed(error, stream);
   }
 
   onStreamReset(by: 'host' | 'us'): void {

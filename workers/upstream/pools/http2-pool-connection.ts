@@ -41,6 +41,10 @@ export class Http2PoolConnection extends PooledConnection<PoolClient> {
     this.end('remote', 'connection_termination');
   }
 
+  protected override resetsFor(reason: ResetReason): boolean {
+    return this.#carrier.resetsFor(reason);
+  }
+
   protected override onEnd(reason: ResetReason): void {
     const { writer, base } = this.pool.cluster.stats;
     if (this.connectedMs >= 0) writer.record(base + RQ_PER_CX, this.requests);

@@ -192,7 +192,7 @@ export abstract class PooledConnection<Waiter extends PoolWaiter>
     if (this.#state === 'closed') return;
     const wasConnecting = this.#state === 'connecting';
     const streams = this.openStreams;
-    this.#finish(how, streams > 0);
+    this.#finish(how, streams > 0 && !this.resetsFor(reason));
     for (let left = streams; left > 0; left--) this.pool.onStreamEnd();
     this.openStreams = 0;
     try {
@@ -207,6 +207,11 @@ export abstract class PooledConnection<Waiter extends PoolWaiter>
   count(offset: number): void {
     const { writer, base } = this.pool.cluster.stats;
     writer.increment(base + offset);
+  }
+
+  /** Requests count as reset, not as lost with their connection. */
+  protected resetsFor(_reason: ResetReason): boolean {
+    return false;
   }
 
   #requestsLeft(): number {

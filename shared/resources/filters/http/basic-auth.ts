@@ -9,10 +9,16 @@ export interface BasicAuthOptions extends BasicAuthPerRoute {
   readonly forwardUsernameHeader: string;
   /** Header that carries the credentials, in lower case. */
   readonly authenticationHeader: string;
+  /** A request without credentials passes. */
+  readonly allowsMissing: boolean;
+  /** The user's name is written into metadata. */
+  readonly emitsMetadata: boolean;
 }
 
-/** Per route: other users. */
+/** Per route: other users, and maybe another realm. */
 export interface BasicAuthPerRoute {
+  /** What clients are told to log in to; empty: the address of the request. */
+  readonly realm: string;
   /** User name to SHA-1 of the password in base64. */
   readonly users: ReadonlyMap<string, string>;
 }

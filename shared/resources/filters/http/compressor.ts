@@ -23,7 +23,18 @@ export type CompressionLibrary =
       readonly inputBlockBits: number;
       readonly withoutContextModeling: boolean;
       readonly chunkBytes: number;
+    }
+  | {
+      readonly kind: 'zstd';
+      readonly level: number;
+      /** In the library's numbers; 0 is the level's own. */
+      readonly strategy: number;
+      readonly hasChecksum: boolean;
+      readonly chunkBytes: number;
     };
+
+/** As messages name what the libraries make. */
+export const CONTENT_CODINGS = { gzip: 'gzip', brotli: 'br', zstd: 'zstd' } as const;
 
 export interface CompressionDirection {
   readonly isEnabled: boolean;

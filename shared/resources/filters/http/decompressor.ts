@@ -15,7 +15,7 @@ export interface DecompressorOptions {
 }
 
 export interface DecompressionLibrary {
-  readonly kind: 'gzip' | 'brotli';
+  readonly kind: 'gzip' | 'brotli' | 'zstd';
   readonly chunkBytes: number;
   /** Bytes that each compressed byte may become, counted over the body so far. */
   readonly maxRatio: number;
@@ -47,17 +47,25 @@ export const DECOMPRESSOR = defineTemplate('decompressor', {
 export const ZLIB_DECOMPRESSOR = defineTemplate('zlib_decompressor', {
   zlib_buf_error: counter('Bodies that ended too early'),
   zlib_data_error: counter('Bodies with wrong data, or that grew beyond the limit'),
-  zlib_errno: counter('Never counted'),
-  zlib_mem_error: counter('Never counted'),
-  zlib_stream_error: counter('Never counted'),
-  zlib_version_error: counter('Never counted'),
+  zlib_errno: counter('Never counted: the runtime does not tell'),
+  zlib_mem_error: counter('Never counted: the runtime does not tell'),
+  zlib_stream_error: counter('Never counted: the runtime does not tell'),
+  zlib_version_error: counter('Never counted: the runtime does not tell'),
 });
 
 /** Prefix: as above. */
 export const BROTLI_DECOMPRESSOR = defineTemplate('brotli_decompressor', {
   brotli_error: counter('Bodies with wrong data, or that grew beyond the limit'),
   brotli_output_overflow: counter('Bodies that grew beyond the limit'),
-  brotli_redundant_input: counter('Never counted'),
+  brotli_redundant_input: counter('Never counted: the runtime does not tell'),
+});
+
+/** Prefix: as above; all that is wrong with a body is one error of the library. */
+export const ZSTD_DECOMPRESSOR = defineTemplate('zstd_decompressor', {
+  zstd_checksum_wrong_error: counter('Bodies with a wrong checksum'),
+  zstd_dictionary_error: counter('Bodies that want a dictionary'),
+  zstd_generic_error: counter('Bodies with other wrong data, or that grew beyond the limit'),
+  zstd_memory_error: counter('Bodies for which there was no memory'),
 });
 
 export type DecompressorFilterSettings = FilterResource<'decompressor', DecompressorOptions>;
@@ -66,4 +74,5 @@ export const DECOMPRESSOR_DECLARATION = declareFilter<DecompressorFilterSettings
   DECOMPRESSOR,
   ZLIB_DECOMPRESSOR,
   BROTLI_DECOMPRESSOR,
+  ZSTD_DECOMPRESSOR,
 );

@@ -32,7 +32,7 @@ export const FAULT = defineTemplate('fault', {
   active_faults: gauge('Faults under way'),
   delays_injected: counter('Requests delayed on purpose'),
   faults_overflow: counter('Faults not injected: too many were under way'),
-  response_rl_injected: counter('Answers slowed down on purpose'),
+  response_rl_injected: counter('Never counted: answers are not slowed down'),
 });
 
 export type FaultFilterSettings = FilterResource<'fault', FaultOptions>;

@@ -1,5 +1,5 @@
 /** Settings of envoy.filters.http.router. */
-import type { AccessLogConfig } from '../../access-log.ts';
+import type { AccessLogConfig } from '../../access-loggers/access-loggers.ts';
 import type { FilterResource } from '../declare-filter.ts';
 import { declareFilter } from '../declare-filter.ts';
 

@@ -1,6 +1,6 @@
 /** Settings of envoy.filters.http.set_filter_state. */
 import type { FilterResource } from '../declare-filter.ts';
-import type { FilterStateValue } from '../../network-filters.ts';
+import type { FilterStateValue } from '../common/filter-state-value.ts';
 import { declareFilter } from '../declare-filter.ts';
 
 export interface SetFilterStateOptions {

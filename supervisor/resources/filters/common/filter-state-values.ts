@@ -3,7 +3,7 @@
  * envoy.extensions.filters.common.set_filter_state.
  */
 import type { FilterStateValue as ValueMessage } from '../../../../shared/api/generated/envoy/extensions/filters/common/set_filter_state/v3/value.ts';
-import type { FilterStateValue } from '../../../../shared/resources/network-filters.ts';
+import type { FilterStateValue } from '../../../../shared/resources/filters/common/filter-state-value.ts';
 import { resolveFormat } from '../../access-logs/format.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';

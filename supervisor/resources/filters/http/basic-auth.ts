@@ -3,6 +3,7 @@ import type {
   BasicAuth,
   BasicAuthPerRoute as PerRouteMessage,
 } from '../../../../shared/api/generated/envoy/extensions/filters/http/basic_auth/v3/basic_auth.ts';
+import { toByteString } from '../../../../shared/regex/byte-string.ts';
 import type {
   BasicAuthPerRoute,
   BasicAuthFilterSettings,
@@ -16,8 +17,11 @@ const FIELDS = knownFields<BasicAuth>([
   'users',
   'forward_username_header',
   'authentication_header',
+  'allow_missing',
+  'emit_dynamic_metadata',
+  'realm',
 ]);
-const PER_ROUTE_FIELDS = knownFields<PerRouteMessage>(['users']);
+const PER_ROUTE_FIELDS = knownFields<PerRouteMessage>(['users', 'realm']);
 
 const BASIC_AUTH_PER_ROUTE_TYPE = 'envoy.extensions.filters.http.basic_auth.v3.BasicAuthPerRoute';
 
@@ -34,6 +38,9 @@ export const BASIC_AUTH_FILTER = httpFilter(
         users: readUsers(message.users, scope, readFilledSource),
         forwardUsernameHeader: (message.forward_username_header ?? '').toLowerCase(),
         authenticationHeader: header === '' ? 'authorization' : header.toLowerCase(),
+        allowsMissing: message.allow_missing ?? false,
+        emitsMetadata: message.emit_dynamic_metadata ?? false,
+        realm: toByteString(message.realm ?? ''),
       },
     };
   },
@@ -44,7 +51,8 @@ function resolveUsers(message: PerRouteMessage, scope: Scope): BasicAuthPerRoute
   refuseOtherFields(message, PER_ROUTE_FIELDS, scope);
   // Envoy takes an empty list of users for a route: nobody is let in there.
   const read: ReadUsers = (source, place) => source && readDataSource(source, place);
-  return { users: readUsers(message.users, scope, read) };
+  const realm = toByteString(message.realm ?? '');
+  return { users: readUsers(message.users, scope, read), realm };
 }
 
 const HASH_PREFIX = '{SHA}';

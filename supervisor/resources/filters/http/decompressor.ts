@@ -1,6 +1,10 @@
-/** Resolves envoy.extensions.filters.http.decompressor.v3 and its libraries, gzip and brotli. */
+/**
+ * Resolves envoy.extensions.filters.http.decompressor.v3 and its libraries: gzip, brotli and, where
+ * the runtime has it, zstd.
+ */
 import type { Brotli } from '../../../../shared/api/generated/envoy/extensions/compression/brotli/decompressor/v3/brotli.ts';
 import type { Gzip } from '../../../../shared/api/generated/envoy/extensions/compression/gzip/decompressor/v3/gzip.ts';
+import type { Zstd } from '../../../../shared/api/generated/envoy/extensions/compression/zstd/decompressor/v3/zstd.ts';
 import type {
   Decompressor,
   Decompressor_CommonDirectionConfig as CommonMessage,
@@ -10,7 +14,9 @@ import type {
   DecompressionLibrary,
   DecompressorFilterSettings,
 } from '../../../../shared/resources/filters/http/decompressor.ts';
+import { whyNoZstdDecompression } from '../../../../shared/process/zstd.ts';
 import { extension, ExtensionRegistry } from '../../extensions.ts';
+import type { Scope } from '../../scope.ts';
 import { optional } from '../../values.ts';
 import { httpFilter } from '../http-filter-row.ts';
 
@@ -38,6 +44,22 @@ const MAX_RATIO = 100;
 const CHUNK_BYTES = 4096;
 const WINDOW_BITS_MAX = 15;
 
+function zstdLibrary(message: Zstd, scope: Scope): DecompressionLibrary | undefined {
+  const hasDictionaries = (message.dictionaries ?? []).length > 0;
+  const reason = whyNoZstdDecompression();
+  if (reason !== undefined) scope.error('unsupported', reason);
+  if (hasDictionaries) {
+    scope.at('dictionaries').error('unsupported', 'dictionaries are not supported');
+  }
+  if (reason !== undefined || hasDictionaries) return undefined;
+  return {
+    kind: 'zstd',
+    chunkBytes: message.chunk_size ?? CHUNK_BYTES,
+    maxRatio: MAX_RATIO,
+    windowBits: WINDOW_BITS_MAX,
+  };
+}
+
 const LIBRARIES = new ExtensionRegistry<DecompressionLibrary>(
   'envoy.compression.decompressor',
   'decompressor library',
@@ -62,6 +84,11 @@ const LIBRARIES = new ExtensionRegistry<DecompressionLibrary>(
         maxRatio: MAX_RATIO,
         windowBits: WINDOW_BITS_MAX,
       }),
+    ),
+    extension(
+      'envoy.compression.zstd.decompressor',
+      'envoy.extensions.compression.zstd.decompressor.v3.Zstd',
+      zstdLibrary,
     ),
   ],
 );

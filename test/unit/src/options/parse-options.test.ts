@@ -246,16 +246,10 @@ describe('a refused command line', () => {
         parsed.text.startsWith(`PARSE ERROR: Argument: ${argument}\n             ${reason}\n`),
         parsed.text,
       );
-      assert.match(parsed.text, /Brief USAGE: \n {3}sluice {2}\[--base-id <uint32_t>\]/);
-      assert.match(parsed.text, /For complete USAGE and HELP type: \n {3}sluice --help\n/);
+      assert.match(parsed.text, /\nUsage: sluice -c FILE \[OPTIONS\]\n/);
+      assert.ok(parsed.text.split('\n').length <= 9, parsed.text);
     });
   }
-
-  it('suggests the option that was meant', () => {
-    const parsed = parse('--concurency', '2');
-    assert.ok(parsed.kind === 'exit');
-    assert.match(parsed.text, /Did you mean --concurrency\?/);
-  });
 
   const refusals: readonly [argv: string[], text: string][] = [
     [['--mode', 'dance'], "unknown mode 'dance'"],
@@ -303,13 +297,14 @@ describe('a refused command line', () => {
     [['--stats-tag', 'a:'], "misformatted stats-tag 'a:' contains invalid char in ''"],
   ];
   for (const [argv, text] of refusals) {
-    it(`${argv.join(' ')} is one line: ${text}`, () => {
-      assert.deepEqual(parse(...argv), {
-        kind: 'exit',
-        exitCode: 1,
-        stream: 'stderr',
-        text: `error: ${text}\n`,
-      });
+    it(`${argv.join(' ')} begins with Envoy's line: ${text}`, () => {
+      const parsed = parse(...argv);
+      assert.ok(parsed.kind === 'exit');
+      assert.equal(parsed.exitCode, 1);
+      assert.equal(parsed.stream, 'stderr');
+      const [first, ...rest] = parsed.text.split('\n');
+      assert.equal(first, `error: ${text}`);
+      for (const line of rest) assert.match(line, /^( +expected: [a-z0-9_, ]+)?$/);
     });
   }
 
@@ -326,17 +321,17 @@ describe('a refused command line', () => {
     ];
     const named = mistakes.map((_, first) => {
       const parsed = parse(...mistakes.slice(first).reverse().flat());
-      return parsed.kind === 'exit' ? parsed.text : '';
+      return parsed.kind === 'exit' ? parsed.text.split('\n')[0] : '';
     });
     assert.deepEqual(named, [
-      "error: invalid log level specified 'bad'\n",
-      "error: invalid log level specified 'r'\n",
-      "error: unknown mode 'dance'\n",
-      "error: unknown IP address version 'v5'\n",
-      'error: cannot use --restart-epoch=1 with --use-dynamic-base-id\n',
-      "error: unknown drain-strategy 'foo'\n",
-      "error: misformatted stats-tag 'a'\n",
-      "error: invalid socket-mode '9'\n",
+      "error: invalid log level specified 'bad'",
+      "error: invalid log level specified 'r'",
+      "error: unknown mode 'dance'",
+      "error: unknown IP address version 'v5'",
+      'error: cannot use --restart-epoch=1 with --use-dynamic-base-id',
+      "error: unknown drain-strategy 'foo'",
+      "error: misformatted stats-tag 'a'",
+      "error: invalid socket-mode '9'",
     ]);
   });
 });

@@ -8,7 +8,8 @@ import { after, test } from 'node:test';
 import { compileAdminLogFilter } from '../../../../supervisor/admin/access-log/admin-log-filter.ts';
 import { localAddress } from '../../../../shared/addresses/local-address.ts';
 import { startAdmin } from '../../../../supervisor/admin/start-admin.ts';
-import type { LineLogConfig, AccessLogFilter } from '../../../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../../../shared/resources/access-loggers/lines.ts';
+import type { AccessLogFilter } from '../../../../shared/resources/access-log.ts';
 import { fakeContext } from './fake-context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-admin-log-'));
@@ -22,6 +23,7 @@ const DEFAULT_FORMAT =
 
 function logTo(name: string, fields: Partial<LineLogConfig> = {}): LineLogConfig {
   return {
+    kind: 'lines',
     sink: { kind: 'file', path: join(folder, name) },
     format: { kind: 'text', format: DEFAULT_FORMAT, omitEmptyValues: false },
     ...fields,

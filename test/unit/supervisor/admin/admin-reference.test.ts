@@ -10,6 +10,6 @@ import { Profilers } from '../../../../supervisor/profiling/profilers.ts';
 test('docs/admin.md says what the routing table says', () => {
   const path = join(import.meta.dirname, '../../../../../docs/admin.md');
   const routes = adminRoutes({ types: createMessageTypes(), profilers: new Profilers() });
-  const advice = 'run node dist/scripts/write-admin-reference.js';
+  const advice = 'run node dist/scripts/pages/write-pages.js';
   assert.equal(readFileSync(path, 'utf8'), adminReference(routes), advice);
 });

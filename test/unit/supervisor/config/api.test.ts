@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { listPackages, readPackage } from '../../../../shared/api/descriptor.ts';
 import { ApiCatalog } from '../../../../supervisor/config/api/api-catalog.ts';
-import { nearestName } from '../../../../supervisor/config/suggestion.ts';
+import { nearestName } from '../../../../shared/text/nearest-name.ts';
 
 const catalog = new ApiCatalog();
 

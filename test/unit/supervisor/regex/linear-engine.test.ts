@@ -66,6 +66,29 @@ describe('the linear engine', () => {
       attackParameters(1500, 150_000),
     );
   });
+  it('does so in texts long enough to skip what no match begins with', () => {
+    const literal = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 9 });
+    const piece = fc.oneof(
+      fc.tuple(fc.constantFrom('x', 'a', 'b', '\n', 'ab'), fc.nat(700)),
+      fc.tuple(generatedText, fc.constant(1)),
+      fc.tuple(literal, fc.nat(3)),
+    );
+    const text = fc
+      .array(piece, { minLength: 1, maxLength: 8 })
+      .map((pieces) => pieces.map(([unit, count]) => unit.repeat(count)).join(''));
+    fc.assert(
+      fc.property(literal, generatedPattern, literal, text, (begin, middle, end, given) => {
+        const found = [given, `${given}${begin}${begin}${end}`, `${begin}${end}${given}`][
+          given.length % 3
+        ]!;
+        for (const pattern of [`${begin}(?:${middle})${end}`, `${begin}${end}`, `[^a]*${end}`]) {
+          checkAgainstRe2(pattern, found);
+          checkAgainstRe2(pattern, found, TINY);
+        }
+      }),
+      attackParameters(150, 100_000),
+    );
+  });
   for (const [pattern, seed, tail] of SLOW_PATTERNS) {
     it(`does what RE2 does on texts that make ${pattern} slow`, () => {
       for (const count of [0, 1, 7, 40]) checkAgainstRe2(pattern, seed.repeat(count) + tail);

@@ -6,7 +6,8 @@ import { after, before, describe, it } from 'node:test';
 
 import { pagesOfOne } from '../../../support/parts/shared-pages.ts';
 import { systemClock } from '../../../../shared/process/clock.ts';
-import type { AccessLogConfig, AccessLogFilter } from '../../../../shared/resources/access-log.ts';
+import type { AccessLogConfig } from '../../../../shared/resources/access-loggers/access-loggers.ts';
+import type { AccessLogFilter } from '../../../../shared/resources/access-log.ts';
 import type { RuntimeSnapshot } from '../../../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../../../shared/stats/stat-writer.ts';
 import { AccessLogs } from '../../../../workers/access-log/access-logs.ts';
@@ -42,12 +43,15 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
     notify: () => undefined,
     stats: COUNTED,
     runtime: { snapshot: new Map(), random: () => 0 },
+    services: { send: () => undefined },
+    grpcServices: { service: () => assert.fail('no service is configured') },
   });
   return { logs, errors };
 }
 
 function textLog(path: string, format: string, filter?: AccessLogFilter): AccessLogConfig {
   return {
+    kind: 'lines',
     sink: { kind: 'file', path },
     format: { kind: 'text', format, omitEmptyValues: false },
     ...(filter === undefined ? {} : { filter }),
@@ -67,6 +71,7 @@ describe('access logs', () => {
     const first = logs.open([textLog(path, 'a %REQ(:PATH)%\n')]);
     const second = logs.open([
       {
+        kind: 'lines',
         sink: { kind: 'file', path },
         format: {
           kind: 'json',

@@ -14,14 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-
-import { systemClock } from '../../../../shared/process/clock.ts';
-import type { Clock } from '../../../../shared/process/clock.ts';
-import { LogFile, WAITING_BYTES_MAX } from '../../../../workers/access-log/log-file.ts';
-import type { LogEvents } from '../../../../workers/access-log/log-file.ts';
-import { PipeTurn } from '../../../../workers/access-log/pipe-turn.ts';
+import { type Clock, systemClock } from '../../../../shared/process/clock.ts';
+import { type LogEvents, LogFile } from '../../../../workers/access-log/loggers/lines/log-file.ts';
+import { PipeTurn } from '../../../../workers/access-log/loggers/lines/pipe-turn.ts';
 import { pagesOfOne, sharedPages } from '../../../support/parts/shared-pages.ts';
-import { openTarget, targetKey } from '../../../../workers/access-log/log-target.ts';
+import { openTarget, targetKey } from '../../../../workers/access-log/loggers/lines/log-target.ts';
 
 /** Counts what a log tells; `until` waits for the next event that makes a condition true. */
 class RecordedEvents implements LogEvents {
@@ -205,7 +202,7 @@ describe('log files', () => {
       `dropped 4 lines of access log ${path}: 16 MiB wait to be written`,
     ]);
     await file.close();
-    assert.equal(events.seen.bytes, 2 + WAITING_BYTES_MAX);
+    assert.equal(events.seen.bytes, 2 + 16 * 1024 * 1024);
   });
 
   it('write whole lines of at most 4,096 bytes at a time to a pipe, and wait for its reader', async () => {

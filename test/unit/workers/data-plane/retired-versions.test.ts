@@ -51,7 +51,7 @@ function versionOf(version: number, scratch: Scratch): ListenerResource {
   return listener(
     {
       manager: { statPrefix: `web_${version}` },
-      listener: { accessLogs: [{ sink, format }] },
+      listener: { accessLogs: [{ kind: 'lines', sink, format }] },
     },
     [],
   );

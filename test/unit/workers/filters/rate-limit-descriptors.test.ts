@@ -7,9 +7,11 @@ import { LimitBuckets } from '../../../../workers/filters/http/local-rate-limit/
 import {
   compileDescriptors,
   type Descriptor,
-} from '../../../../workers/filters/http/local-rate-limit/rate-limit-descriptors.ts';
+} from '../../../../workers/filters/common/rate-limit-descriptors.ts';
 import { TokenBucket } from '../../../../workers/filters/common/token-bucket.ts';
 import { requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
+
+const PLAIN = { disableKey: '', appliesWhenDone: false } as const;
 
 function descriptorOf(
   actions: readonly RateLimitAction[],
@@ -20,7 +22,7 @@ function descriptorOf(
   const info = streamInfo(map);
   info.upstreamCluster = 'up';
   info.dynamicMetadata = new Map([['ns', { k: 'mv' }]]);
-  const [make] = compileDescriptors([{ stage: 0, actions }], 0, 'node');
+  const [make] = compileDescriptors([{ ...PLAIN, stage: 0, actions }], 0, 'node');
   return make?.(map, info)
     ?.map(({ key, value }) => `${key}=${value}`)
     .join(' ');
@@ -29,11 +31,17 @@ function descriptorOf(
 // Recorded from Envoy 1.40.0.
 describe('the descriptor of a request', () => {
   const header = { kind: 'request_header', name: 'x-k', key: 'k', skipIfAbsent: false } as const;
-  const generic = { kind: 'generic_key', key: 'generic_key', format: 'gk' } as const;
+  const generic = {
+    kind: 'generic_key',
+    key: 'generic_key',
+    format: 'gk',
+    defaultValue: '',
+  } as const;
   const match = {
     kind: 'match',
     key: 'query_match',
     format: 'qm',
+    defaultValue: '',
     expected: true,
     headers: [],
     queryParameters: [{ name: 'a', present: true }],
@@ -75,8 +83,8 @@ describe('the descriptor of a request', () => {
   });
 
   it('counts at its own stage alone', () => {
-    assert.deepEqual(compileDescriptors([{ stage: 1, actions: [generic] }], 0, ''), []);
-    const skipped = { stage: 0, isSkipped: true, actions: [generic] } as const;
+    assert.deepEqual(compileDescriptors([{ ...PLAIN, stage: 1, actions: [generic] }], 0, ''), []);
+    const skipped = { stage: 0, ...PLAIN, disableKey: 'off.key', actions: [generic] } as const;
     assert.deepEqual(compileDescriptors([skipped], 0, ''), []);
   });
 });

@@ -78,6 +78,7 @@ function chainOf(...scripts: readonly Script[]) {
     encodeHeaders: ignored,
     encodeData: ignored,
     encodeTrailers: ignored,
+    encodeMetadata: ignored,
     pauseRequest: ignored,
     pauseResponse: ignored,
     checkHeldBytes: ignored,

@@ -1,11 +1,8 @@
 /** Compresses one body as a library of the configuration says. */
-import {
-  constants,
-  createBrotliCompress,
-  createGzip,
-  type BrotliCompress,
-  type Gzip,
-} from 'node:zlib';
+import assert from 'node:assert/strict';
+import type { Transform } from 'node:stream';
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import { zstd } from '../../../../shared/process/zstd.ts';
 import type { CompressionLibrary } from '../../../../shared/resources/filters/http/compressor.ts';
 import type { WorkerLoop } from '../../../loop/worker-loop.ts';
 import { ZLIB_WAITING_LIMIT, ZlibBody } from '../../common/zlib-body.ts';
@@ -33,7 +30,7 @@ export function compressBody(
   });
 }
 
-function makeEngine(library: CompressionLibrary): Gzip | BrotliCompress {
+function makeEngine(library: CompressionLibrary): Transform {
   const chunkSize = library.chunkBytes;
   if (library.kind === 'gzip') {
     const { level, memoryLevel: memLevel, strategy, windowBits } = library;
@@ -48,6 +45,7 @@ function makeEngine(library: CompressionLibrary): Gzip | BrotliCompress {
       ...ZLIB_WAITING_LIMIT,
     });
   }
+  if (library.kind === 'zstd') return makeZstd(library);
   return createBrotliCompress({
     chunkSize,
     flush: constants.BROTLI_OPERATION_FLUSH,
@@ -57,6 +55,21 @@ function makeEngine(library: CompressionLibrary): Gzip | BrotliCompress {
       [constants.BROTLI_PARAM_LGWIN]: library.windowBits,
       [constants.BROTLI_PARAM_LGBLOCK]: library.inputBlockBits,
       [constants.BROTLI_PARAM_DISABLE_LITERAL_CONTEXT_MODELING]: library.withoutContextModeling,
+    },
+    ...ZLIB_WAITING_LIMIT,
+  });
+}
+
+function makeZstd(library: Extract<CompressionLibrary, { readonly kind: 'zstd' }>): Transform {
+  assert(zstd !== undefined, 'a configuration with zstd is refused where there is none');
+  const { constants: names } = zstd;
+  return zstd.createZstdCompress({
+    chunkSize: library.chunkBytes,
+    flush: names.ZSTD_e_flush,
+    params: {
+      [names.ZSTD_c_compressionLevel]: library.level,
+      [names.ZSTD_c_strategy]: library.strategy,
+      [names.ZSTD_c_checksumFlag]: library.hasChecksum,
     },
     ...ZLIB_WAITING_LIMIT,
   });

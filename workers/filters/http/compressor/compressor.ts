@@ -12,6 +12,7 @@ import { readBoolean } from '../../../../shared/runtime/read-runtime.ts';
 import {
   COMPRESSOR,
   COMPRESSOR_DIRECTION,
+  CONTENT_CODINGS,
 } from '../../../../shared/resources/filters/http/compressor.ts';
 import type {
   DataStatus,
@@ -55,7 +56,7 @@ export function makeCompressorFilter(
     name,
     options,
     context,
-    encoding: library.kind === 'gzip' ? 'gzip' : 'br',
+    encoding: CONTENT_CODINGS[library.kind],
     chooseFirst,
     isContentTypeAllowed: (type) => isTypeAllowed(type, response),
     base: define(COMPRESSOR, prefix),

@@ -8,11 +8,13 @@ import type {
   DecompressorOptions,
   DecompressorFilterSettings,
 } from '../../../../shared/resources/filters/http/decompressor.ts';
+import { CONTENT_CODINGS } from '../../../../shared/resources/filters/http/compressor.ts';
 import { readBoolean } from '../../../../shared/runtime/read-runtime.ts';
 import {
   BROTLI_DECOMPRESSOR,
   DECOMPRESSOR,
   ZLIB_DECOMPRESSOR,
+  ZSTD_DECOMPRESSOR,
 } from '../../../../shared/resources/filters/http/decompressor.ts';
 import type {
   DataStatus,
@@ -36,19 +38,32 @@ interface DecompressorParts {
   readonly libraryBase: number;
 }
 
+const ZSTD_COUNTERS: Partial<Record<DecompressionFailure, keyof typeof ZSTD_DECOMPRESSOR.index>> = {
+  wrong_checksum: 'zstd_checksum_wrong_error',
+  wrong_dictionary: 'zstd_dictionary_error',
+  no_memory: 'zstd_memory_error',
+};
+
+const LIBRARY_STATS = {
+  gzip: ZLIB_DECOMPRESSOR,
+  brotli: BROTLI_DECOMPRESSOR,
+  zstd: ZSTD_DECOMPRESSOR,
+};
+
 export function makeDecompressorFilter(
   { name, options }: DecompressorFilterSettings,
   context: FilterContext,
 ): FilterFactory {
   const { libraryName, library } = options;
-  const isGzip = library.kind === 'gzip';
   const prefix = `${context.statPrefix}decompressor.${libraryName}.${library.kind}.`;
-  const libraryTemplate = isGzip ? ZLIB_DECOMPRESSOR : BROTLI_DECOMPRESSOR;
   const base = context.stats.defineBlock(DECOMPRESSOR, prefix);
-  const libraryBase = context.stats.defineBlock(libraryTemplate, `${prefix}decompressor_library.`);
+  const libraryBase = context.stats.defineBlock(
+    LIBRARY_STATS[library.kind],
+    `${prefix}decompressor_library.`,
+  );
   context.onBlock(base);
   context.onBlock(libraryBase);
-  const encoding = isGzip ? 'gzip' : 'br';
+  const encoding = CONTENT_CODINGS[library.kind];
   const parts: DecompressorParts = { name, options, context, encoding, base, libraryBase };
   return { name, create: (callbacks) => new DecompressorFilter(parts, callbacks) };
 }
@@ -188,6 +203,9 @@ function countersOf(
   if (kind === 'gzip') {
     const { zlib_buf_error: early, zlib_data_error: wrong } = ZLIB_DECOMPRESSOR.index;
     return [failure === 'early_end' ? early : wrong];
+  }
+  if (kind === 'zstd') {
+    return [ZSTD_DECOMPRESSOR.index[ZSTD_COUNTERS[failure] ?? 'zstd_generic_error']];
   }
   const { brotli_error: wrong, brotli_output_overflow: overflow } = BROTLI_DECOMPRESSOR.index;
   return failure === 'too_large' ? [wrong, overflow] : [wrong];

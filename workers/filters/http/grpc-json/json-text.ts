@@ -167,6 +167,7 @@ class JsonTextReader {
     NUMBER.lastIndex = this.#at;
     const found = NUMBER.exec(this.#text)?.[0] ?? '';
     if (!PLAIN_NUMBER.test(found)) this.#fail('Unable to parse number.');
+    if (!Number.isFinite(Number(found))) this.#fail('Number exceeds the range of double.');
     this.#at += found.length;
     return new JsonNumber(found);
   }

@@ -23,6 +23,11 @@ export function scalarBytes(
   place: string,
   reading: EnumReading,
 ): Buffer {
+  if (value instanceof JsonObject) {
+    throw new TranscodeError(
+      `: invalid value Starting an object on a scalar field for type ${field.name}`,
+    );
+  }
   const bytes = bytesOf(field, value, reading);
   if (bytes !== undefined) return bytes;
   const type =
@@ -36,7 +41,7 @@ export function scalarBytes(
 export function shown(value: JsonNode): string {
   if (typeof value === 'string') return `"${value}"`;
   if (value instanceof JsonNumber) {
-    if (WHOLE.test(value.text)) return value.text;
+    if (WHOLE.test(value.text) && Math.abs(Number(value.text)) < 2 ** 64) return value.text;
     const printed = printDouble(Number(value.text));
     return printed instanceof RawJson ? printed.text : String(value.text);
   }
@@ -74,13 +79,24 @@ function floatingOf(kind: 'double' | 'float', value: JsonNode): Buffer | undefin
   return isTooLarge ? undefined : floatingBytes(kind, number);
 }
 
+const TRUE_WORDS = ['true', 't', 'yes', 'y', '1'];
+const FALSE_WORDS = ['false', 'f', 'no', 'n', '0'];
+
+/** Words are texts: the number 1 is no truth value. */
+function asBool(value: JsonNode, bit: number): Buffer | undefined {
+  return typeof value === 'string' || typeof value === 'boolean' ? Buffer.from([bit]) : undefined;
+}
+
 function boolBytes(value: JsonNode): Buffer | undefined {
-  if (value === true || value === 'true') return Buffer.from([1]);
-  return value === false || value === 'false' ? Buffer.from([0]) : undefined;
+  const word = typeof value === 'string' ? value.toLowerCase() : value;
+  if (word === true || TRUE_WORDS.includes(String(word))) return asBool(value, 1);
+  return word === false || FALSE_WORDS.includes(String(word)) ? asBool(value, 0) : undefined;
 }
 
 function base64Bytes(value: JsonNode): Buffer | undefined {
-  return typeof value === 'string' && BASE64.test(value) ? Buffer.from(value, 'base64') : undefined;
+  if (typeof value !== 'string' || !BASE64.test(value)) return undefined;
+  const isCut = value.replace(/=+$/, '').length % 4 === 1;
+  return isCut ? undefined : Buffer.from(value, 'base64');
 }
 
 function enumBytes(value: JsonNode, { enumType, isCaseIgnored }: EnumReading): Buffer | undefined {

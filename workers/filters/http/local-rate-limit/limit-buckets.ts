@@ -1,7 +1,7 @@
 /** The buckets of one rate limit: its own, and one for each configured descriptor. */
 import type { LocalRateLimitOptions } from '../../../../shared/resources/filters/http/local-rate-limit.ts';
 import type { RateLimitBucket } from '../../../../shared/resources/routes/rate-limit-bucket.ts';
-import { type Descriptor, descriptorKey } from './rate-limit-descriptors.ts';
+import { type Descriptor, descriptorKey } from '../../common/rate-limit-descriptors.ts';
 import type { TokenBucket } from '../../common/token-bucket.ts';
 
 export interface Taken {

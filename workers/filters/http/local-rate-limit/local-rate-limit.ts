@@ -22,7 +22,7 @@ import {
   compileDescriptors,
   type Descriptor,
   type DescriptorMaker,
-} from './rate-limit-descriptors.ts';
+} from '../../common/rate-limit-descriptors.ts';
 import { TokenBucket } from '../../common/token-bucket.ts';
 
 interface CompiledLimit {

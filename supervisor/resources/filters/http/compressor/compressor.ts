@@ -12,6 +12,7 @@ import type {
   CompressorPerRoute,
   CompressorFilterSettings,
 } from '../../../../../shared/resources/filters/http/compressor.ts';
+import { whyNoZstdCompression } from '../../../../../shared/process/zstd.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
 import type { Scope } from '../../../scope.ts';
 import { optional } from '../../../values.ts';
@@ -53,8 +54,9 @@ function isZstd({ typed_config: config }: NonNullable<Compressor['compressor_lib
 function resolveOptions(message: Compressor, scope: Scope): CompressorOptions | undefined {
   const { compressor_library: named, request_direction_config: ofRequest } = message;
   if (named === undefined) return undefined;
-  if (isZstd(named) && ofRequest === undefined) {
-    const text = 'responses are not compressed by it: the runtime has no zstd';
+  const whyNot = isZstd(named) ? whyNoZstdCompression() : undefined;
+  if (whyNot !== undefined && ofRequest === undefined) {
+    const text = `responses are not compressed by it: ${whyNot}`;
     scope.at('compressor_library').warning('no_effect', text);
     return undefined;
   }

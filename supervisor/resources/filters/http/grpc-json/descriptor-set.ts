@@ -85,7 +85,9 @@ class Record {
     const record = new Record();
     const reader = new WireReader(data);
     while (reader.next()) {
-      if (reader.wire === WIRE.varint) record.#varints.set(reader.number, Number(reader.varint));
+      if (reader.wire === WIRE.varint) {
+        record.#varints.set(reader.number, Number(BigInt.asIntN(64, reader.varint)));
+      }
       if (reader.wire !== WIRE.bytes) continue;
       const known = record.#bytes.get(reader.number);
       if (known === undefined) record.#bytes.set(reader.number, [reader.bytes]);

@@ -1,0 +1,26 @@
+/** The pages of docs/ that are made from the code, with their texts. */
+import { join } from 'node:path';
+import { featurePage } from '../../src/commands/features/feature-report.ts';
+import { optionReference } from '../../src/options/option-reference.ts';
+import { adminReference } from '../../supervisor/admin/admin-reference.ts';
+import { adminRoutes } from '../../supervisor/admin/admin-routes.ts';
+import { createMessageTypes } from '../../supervisor/admin/message-types.ts';
+import { features } from '../../supervisor/features/features.ts';
+import { Profilers } from '../../supervisor/profiling/profilers.ts';
+
+export interface Page {
+  readonly path: string;
+  readonly text: () => string;
+}
+
+const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
+
+export const PAGES: readonly Page[] = [
+  { path: join(docs, 'options.md'), text: optionReference },
+  {
+    path: join(docs, 'admin.md'),
+    text: () =>
+      adminReference(adminRoutes({ types: createMessageTypes(), profilers: new Profilers() })),
+  },
+  { path: join(docs, 'features.md'), text: () => featurePage(features()) },
+];

@@ -1,0 +1,12 @@
+/** Every access logger, one line each: what workers may receive and have a row for. */
+import type { LogServiceConfig } from './grpc.ts';
+import type { LineLogConfig } from './lines.ts';
+
+export type AccessLogConfig = LineLogConfig | LogServiceConfig;
+
+export type AccessLoggerKind = AccessLogConfig['kind'];
+
+export type AccessLoggerOf<Kind extends AccessLoggerKind> = Extract<
+  AccessLogConfig,
+  { readonly kind: Kind }
+>;

@@ -1,0 +1,6 @@
+/** Settings of direct_response: every client is sent a text, and the connection ends. */
+export interface DirectResponse {
+  readonly kind: 'direct_response';
+  /** A byte string: one character per byte. */
+  readonly response: string;
+}

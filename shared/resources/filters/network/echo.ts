@@ -1,0 +1,4 @@
+/** Settings of echo: a client hears what it sent. */
+export interface EchoFilter {
+  readonly kind: 'echo';
+}

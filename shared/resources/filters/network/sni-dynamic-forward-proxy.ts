@@ -1,0 +1,10 @@
+/** Settings of sni_dynamic_forward_proxy. */
+
+/** The connection waits for the address of the name that its TLS client asked for. */
+export interface SniForwardProxy {
+  readonly kind: 'sni_dynamic_forward_proxy';
+  /** Of the TCP proxy behind it. */
+  readonly clusters: readonly string[];
+  /** Where nothing else says one. */
+  readonly port: number;
+}

@@ -1,0 +1,83 @@
+/** The command line of `sluice drain`, as the query that the server gets. */
+import { splitOption } from '../../split-option.ts';
+
+export interface DrainArguments {
+  /** `host:port`, or the path of a unix socket. */
+  readonly address: string;
+  /** The file that `--admin-address-path` of the server wrote. */
+  readonly addressPath: string | undefined;
+  readonly tokenPath: string | undefined;
+  readonly query: string;
+}
+
+export const DRAIN_HELP = `usage: sluice drain [OPTIONS]
+
+Drains the listeners of a running server and ends when no connection is left; prints progress each second.
+
+  --admin ADDRESS            admin interface as host:port or unix socket path (127.0.0.1:9901)
+  --admin-address-path FILE  the file that the server's option of that name wrote
+  --admin-token-path FILE    the token that the server's option of that name wants
+  --listener NAME            this listener alone
+  --min SECONDS, --max SECONDS
+                             not over before; then cut what is open (the server's --drain-time-s)
+  --close-idle SECONDS       close connections that have been idle for so long
+  --inbound-only             listeners with traffic_direction INBOUND
+  --immediate                close listeners at once instead of at the end
+  --exit                     end the server with the drain
+  --no-wait                  do not wait for the end of the drain
+`;
+
+const FLAGS = new Map(
+  Object.entries({
+    '--inbound-only': 'inboundonly',
+    '--immediate': 'immediate',
+    '--exit': 'exit',
+    '--no-wait': 'no_wait',
+  }),
+);
+const VALUES = new Map(
+  Object.entries({
+    '--listener': 'listener',
+    '--min': 'min',
+    '--max': 'max',
+    '--close-idle': 'close_idle',
+    '--admin': 'admin',
+    '--admin-address-path': 'address_path',
+    '--admin-token-path': 'token_path',
+  }),
+);
+const PARAMS = ['listener', 'min', 'max', 'close_idle', 'inboundonly', 'exit'];
+
+/** A text says what is wrong. */
+export function parseDrainArguments(argv: readonly string[]): DrainArguments | string {
+  const given = new Map<string, string>();
+  for (let at = 0; at < argv.length; at++) {
+    const [name, inline] = splitOption(argv[at] ?? '');
+    const flag = FLAGS.get(name);
+    const value = VALUES.get(name);
+    if (flag !== undefined) given.set(flag, '');
+    else if (value === undefined) return `unknown word ${name}`;
+    else {
+      const text = inline ?? argv[++at];
+      if (text === undefined || text === '') return `${name} needs a value`;
+      given.set(value, text);
+    }
+  }
+  return {
+    address: given.get('admin') ?? '127.0.0.1:9901',
+    addressPath: given.get('address_path'),
+    tokenPath: given.get('token_path'),
+    query: queryOf(given),
+  };
+}
+
+function queryOf(given: ReadonlyMap<string, string>): string {
+  const parts = PARAMS.flatMap((name) => {
+    const value = given.get(name);
+    if (value === undefined) return [];
+    return [value === '' ? name : `${name}=${encodeURIComponent(value)}`];
+  });
+  if (!given.has('immediate')) parts.unshift('graceful');
+  if (!given.has('no_wait')) parts.push('wait');
+  return parts.join('&');
+}

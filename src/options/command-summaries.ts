@@ -1,0 +1,11 @@
+/** The commands that `sluice` takes in place of options, for help, completions and hints. */
+
+export const COMMAND_SUMMARIES = [
+  { name: 'check', summary: 'checks bootstraps and says what each would lose' },
+  { name: 'drain', summary: 'drains a running server and waits for the end' },
+  { name: 'reverse-proxy', summary: 'runs a server that passes every request on to a target' },
+  { name: 'features', summary: 'lists the extensions of the API: served or refused' },
+  { name: 'completion', summary: 'prints completions for bash, zsh or fish' },
+] as const;
+
+export type CommandName = (typeof COMMAND_SUMMARIES)[number]['name'];

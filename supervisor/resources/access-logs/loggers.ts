@@ -1,0 +1,11 @@
+/** Every access logger that a configuration may name, one line each. */
+import type { AccessLogConfig } from '../../../shared/resources/access-loggers/access-loggers.ts';
+import { ExtensionRegistry } from '../extensions.ts';
+import { HTTP_GRPC_LOGGER, TCP_GRPC_LOGGER } from './loggers/grpc.ts';
+import { FILE_LOGGER, STDERR_LOGGER, STDOUT_LOGGER } from './loggers/lines.ts';
+
+export const LOGGERS = new ExtensionRegistry<AccessLogConfig>(
+  'envoy.access_loggers',
+  'access logger',
+  [FILE_LOGGER, STDOUT_LOGGER, STDERR_LOGGER, HTTP_GRPC_LOGGER, TCP_GRPC_LOGGER],
+);

@@ -1,0 +1,28 @@
+/** Every network filter but the HTTP connection manager, one line each. */
+import type { NetworkFilter } from '../../../shared/resources/listener.ts';
+import { TCP_PROXY_FILTER } from '../tcp/tcp-proxy.ts';
+import type { NetworkFilterFactory } from './network-filter-row.ts';
+import { CONNECTION_LIMIT_FILTER } from './network/connection-limit.ts';
+import { DIRECT_RESPONSE_FILTER } from './network/direct-response.ts';
+import { ECHO_FILTER } from './network/echo.ts';
+import { LOCAL_RATE_LIMIT_NETWORK_FILTER } from './network/local-rate-limit.ts';
+import { RBAC_NETWORK_FILTER } from './network/rbac.ts';
+import { SET_FILTER_STATE_NETWORK_FILTER } from './network/set-filter-state.ts';
+import { SNI_CLUSTER_FILTER } from './network/sni-cluster.ts';
+import { SNI_FORWARD_PROXY_FILTER } from './network/sni-dynamic-forward-proxy.ts';
+
+type NetworkFilterKind = Exclude<NetworkFilter['kind'], 'http_connection_manager'>;
+
+const ROWS = {
+  tcp_proxy: TCP_PROXY_FILTER,
+  echo: ECHO_FILTER,
+  direct_response: DIRECT_RESPONSE_FILTER,
+  sni_dynamic_forward_proxy: SNI_FORWARD_PROXY_FILTER,
+  sni_cluster: SNI_CLUSTER_FILTER,
+  network_local_ratelimit: LOCAL_RATE_LIMIT_NETWORK_FILTER,
+  connection_limit: CONNECTION_LIMIT_FILTER,
+  set_filter_state: SET_FILTER_STATE_NETWORK_FILTER,
+  network_rbac: RBAC_NETWORK_FILTER,
+} satisfies { readonly [Kind in NetworkFilterKind]: NetworkFilterFactory };
+
+export const NETWORK_FILTERS: readonly NetworkFilterFactory[] = Object.values(ROWS);

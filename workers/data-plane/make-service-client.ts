@@ -1,0 +1,49 @@
+/** Puts the upstream client behind the seam by which filters and loggers send their requests. */
+import type { ConnectionInfo } from '../net/connection-info.ts';
+import { pipeAddress } from '../net/addresses.ts';
+import type { UpstreamClient } from '../router/client/upstream-client.ts';
+import type { ServiceClient } from '../services/service-client.ts';
+import type { ClusterManager } from '../upstream/cluster-manager.ts';
+
+/** Of a request's body, while it waits for a connection: Envoy's limit of a stream without one. */
+const BUFFER_BYTES_MAX = 1024 * 1024;
+const BALANCING = { hashOf: undefined, subset: undefined };
+const EXPECTED = 'x-envoy-expected-rq-timeout-ms';
+
+/** Of requests that no client has caused. */
+const NO_ADDRESS = pipeAddress('');
+const NO_CONNECTION: ConnectionInfo = {
+  id: 0,
+  remoteAddress: NO_ADDRESS,
+  directRemoteAddress: NO_ADDRESS,
+  localAddress: NO_ADDRESS,
+  listenerName: '',
+  direction: 'UNSPECIFIED',
+  filterChainName: '',
+  requestedServerName: '',
+  tls: undefined,
+  terminationDetails: '',
+  transportFailureReason: '',
+};
+
+export function makeServiceClient(client: UpstreamClient, clusters: ClusterManager): ServiceClient {
+  return {
+    send: (name, request, callbacks) => {
+      const cluster = clusters.get(name);
+      if (cluster === undefined) return undefined;
+      const { headers, timeoutMs, connection, retryPolicy, ...rest } = request;
+      if (timeoutMs > 0) headers.set(EXPECTED, String(timeoutMs));
+      const whole = {
+        ...rest,
+        headers,
+        timeoutMs,
+        retryPolicy,
+        bufferLimitBytes: BUFFER_BYTES_MAX,
+        connection: connection ?? NO_CONNECTION,
+        priority: 'DEFAULT',
+        balancing: BALANCING,
+      } as const;
+      return client.send(cluster, whole, callbacks);
+    },
+  };
+}

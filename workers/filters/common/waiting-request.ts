@@ -1,0 +1,83 @@
+/**
+ * A request that waits at a filter while a service is asked about it. The filter takes what comes
+ * behind the headers; the client is told to wait as soon as that is more than a stream may keep.
+ * What was read before it could be told is kept too, so nothing of it fails the request.
+ */
+import type { HeldBytes } from '../../loop/held-bytes.ts';
+import type { FilterCallbacks } from '../../stream/filter.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+
+export class WaitingRequest {
+  readonly #callbacks: FilterCallbacks;
+  readonly #held: HeldBytes;
+  readonly #limitBytes: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #trailers: HeaderMap | undefined = undefined;
+  #endsWithBody = false;
+  #isPaused = false;
+
+  constructor(callbacks: FilterCallbacks, held: HeldBytes, limitBytes: number) {
+    this.#callbacks = callbacks;
+    this.#held = held;
+    this.#limitBytes = limitBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** `mayGrow`: the client may send more than a stream usually keeps. */
+  take(data: Buffer, endStream: boolean, mayGrow = false): void {
+    this.#endsWithBody = endStream;
+    if (data.length > 0) {
+      this.#pieces.push(Buffer.from(data));
+      this.#bytes += data.length;
+      this.#held.add(data.length);
+    }
+    if (!mayGrow && !this.#isPaused && this.#bytes >= this.#limitBytes) {
+      this.#isPaused = true;
+      this.#callbacks.pauseRequest(true);
+    }
+  }
+
+  takeTrailers(trailers: HeaderMap): void {
+    this.#trailers = trailers;
+  }
+
+  /** The first `limit` bytes of what has come. */
+  copy(limit: number): Buffer {
+    return Buffer.concat(this.#pieces).subarray(0, limit);
+  }
+
+  /** The request goes on: its headers, and whatever came behind them. Not within their event. */
+  release(): void {
+    const callbacks = this.#callbacks;
+    callbacks.continueDecoding();
+    this.releaseBody();
+  }
+
+  /** The same for headers that have gone on by themselves. */
+  releaseBody(): void {
+    const callbacks = this.#callbacks;
+    const pieces = this.#pieces;
+    const trailers = this.#trailers;
+    this.drop();
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      callbacks.pauseRequest(false);
+    }
+    if (pieces.length > 0 || this.#endsWithBody) {
+      callbacks.injectRequestData(Buffer.concat(pieces), this.#endsWithBody);
+    }
+    if (trailers !== undefined) callbacks.injectRequestTrailers(trailers);
+  }
+
+  /** The request is answered, or gone. */
+  drop(): void {
+    this.#held.add(-this.#bytes);
+    this.#pieces = [];
+    this.#bytes = 0;
+    this.#trailers = undefined;
+  }
+}

@@ -1,0 +1,184 @@
+/** Writes envoy.service.auth.v3.CheckRequest: what a gRPC service is told of a request. */
+import type { ExtAuthzOptions } from '../../../../shared/resources/filters/http/ext-authz.ts';
+import type { Dictionary, Struct } from '../../../../shared/text/dictionary.ts';
+import type { Address, CertificateInfo, ConnectionInfo } from '../../../net/connection-info.ts';
+import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
+import { writeStruct } from '../../../protobuf/struct-message.ts';
+import { repairUtf8 } from '../../../tap/repair-utf8.ts';
+import type { CheckedRequest } from './check.ts';
+import { type NamePredicate, visitAsked } from './asked-headers.ts';
+
+const PARTIAL = 'x-envoy-auth-partial-body';
+const PSEUDO = [':authority', ':method', ':path', ':scheme'] as const;
+
+export interface CheckFacts {
+  readonly options: ExtAuthzOptions;
+  readonly asks: NamePredicate;
+}
+
+export function writeCheckRequest(request: CheckedRequest, facts: CheckFacts): Buffer {
+  const { info } = request;
+  const { options } = facts;
+  const writer = new ProtoWriter();
+  writer.message(1, () => {
+    writeSource(writer, request, options);
+    writer.message(2, () => writeDestination(writer, info.connection, options));
+    writer.message(4, () => {
+      writer.message(1, () => writeTime(writer, info.startWallMs));
+      writer.message(2, () => writeHttp(writer, request, facts));
+    });
+    writeMap(writer, 10, request.contextExtensions);
+    const { metadataNamespaces: names, routeMetadataNamespaces: ofRoute } = options;
+    const { route } = request;
+    writeMetadata(writer, 11, names, (name) => {
+      return info.dynamicMetadata?.get(name) ?? info.connection.dynamicMetadata?.get(name);
+    });
+    if (options.includesTlsSession && info.connection.tls !== undefined) {
+      writer.message(12, () => writer.text(1, info.connection.requestedServerName));
+    }
+    writeMetadata(writer, 13, ofRoute, (name) => {
+      return Object.hasOwn(route?.metadata ?? {}, name) ? route?.metadata?.[name] : undefined;
+    });
+  });
+  return writer.finish();
+}
+
+function writeSource(
+  writer: ProtoWriter,
+  { headers, info }: CheckedRequest,
+  options: ExtAuthzOptions,
+): void {
+  const { tls } = info.connection;
+  writer.message(1, () => {
+    writer.message(1, () => writeAddress(writer, info.downstreamRemoteAddress));
+    writer.text(2, valid(headers.get('x-envoy-downstream-service-cluster') ?? ''));
+    writer.utf8(4, principalOf(tls?.peer));
+    if (options.includesPeerCertificate && tls?.peer !== undefined) {
+      writer.utf8(5, encodeURIComponent(tls.peer.pem));
+    }
+  });
+}
+
+function writeDestination(
+  writer: ProtoWriter,
+  { localAddress, tls }: ConnectionInfo,
+  { destinationLabels }: ExtAuthzOptions,
+): void {
+  writer.message(1, () => writeAddress(writer, localAddress));
+  writeMap(writer, 3, destinationLabels);
+  writer.utf8(4, principalOf(tls?.local));
+}
+
+/** The certificate's first name: of a URI, else of DNS, else its subject. */
+function principalOf(certificate: CertificateInfo | undefined): string {
+  if (certificate === undefined) return '';
+  return certificate.uriSans[0] ?? certificate.dnsSans[0] ?? certificate.subject;
+}
+
+function writeAddress(writer: ProtoWriter, { kind, ip, port }: Address): void {
+  if (kind === 'pipe') {
+    writer.message(2, () => writer.utf8(1, ip));
+    return;
+  }
+  writer.message(1, () => {
+    writer.utf8(2, ip);
+    writer.integer(3, port);
+  });
+}
+
+function writeTime(writer: ProtoWriter, ms: number): void {
+  const seconds = Math.floor(ms / 1000);
+  writer.integer(1, seconds);
+  writer.integer(2, Math.floor((ms - seconds * 1000) * 1e6));
+}
+
+function writeHttp(writer: ProtoWriter, request: CheckedRequest, facts: CheckFacts): void {
+  const { headers, info, body } = request;
+  const { sendsRawHeaders } = facts.options;
+  writer.text(1, randomId());
+  writer.text(2, valid(headers.method));
+  if (sendsRawHeaders) writer.message(13, () => visitAll(request, facts, rawEntry(writer)));
+  else visitAll(request, facts, entry(writer, 3));
+  writer.text(4, valid(headers.path));
+  writer.text(5, valid(headers.authority));
+  writer.text(6, valid(headers.scheme));
+  writer.integer(9, info.bytesReceived);
+  writer.text(10, info.protocol ?? '');
+  if (body === undefined) return;
+  if (body.asBytes) writer.bytes(12, body.bytes);
+  else writer.text(11, valid(body.bytes.toString('latin1')));
+}
+
+type Visit = (name: string, value: string) => void;
+
+function visitAll(
+  { headers, body }: CheckedRequest,
+  { asks, options }: CheckFacts,
+  visit: Visit,
+): void {
+  for (const name of PSEUDO) {
+    const value = headers.get(name);
+    if (value !== undefined && asks(name)) visit(name, valid(value));
+  }
+  visitAsked(headers, asks, options.sendsRawHeaders, visit);
+  if (body !== undefined) visit(PARTIAL, String(body.isPartial));
+}
+
+/** Of a map of texts. */
+function entry(writer: ProtoWriter, field: number): Visit {
+  return (name, value) => {
+    writer.message(field, () => {
+      writer.text(1, name);
+      writer.text(2, value);
+    });
+  };
+}
+
+/** Of envoy.config.core.v3.HeaderMap, whose values are bytes. */
+function rawEntry(writer: ProtoWriter): Visit {
+  return (name, value) => {
+    writer.message(1, () => {
+      writer.text(1, name);
+      writer.bytes(3, Buffer.from(value, 'latin1'));
+    });
+  };
+}
+
+function writeMap(writer: ProtoWriter, field: number, map: Dictionary<string>): void {
+  for (const [key, value] of Object.entries(map)) {
+    writer.message(field, () => {
+      writer.utf8(1, key);
+      writer.utf8(2, value);
+    });
+  }
+}
+
+/** envoy.config.core.v3.Metadata, also with nothing in it. */
+function writeMetadata(
+  writer: ProtoWriter,
+  field: number,
+  names: readonly string[],
+  find: (name: string) => Struct | undefined,
+): void {
+  writer.message(field, () => {
+    for (const name of names) {
+      const struct = find(name);
+      if (struct === undefined) continue;
+      writer.message(1, () => {
+        writer.utf8(1, name);
+        writeStruct(writer, 2, struct);
+      });
+    }
+  });
+}
+
+/** 64 bits, which name the check in the logs of its service. */
+function randomId(): string {
+  const half = (): bigint => BigInt(Math.floor(Math.random() * 0x1_0000_0000));
+  return String((half() << 32n) | half());
+}
+
+/** Texts of a message are UTF-8. */
+function valid(text: string): string {
+  return repairUtf8(text, '!');
+}

@@ -1,0 +1,42 @@
+/** Asks an authorization service by gRPC. */
+import type {
+  AuthzGrpcService,
+  ExtAuthzOptions,
+} from '../../../../shared/resources/filters/http/ext-authz.ts';
+import { readMessage } from '../../../protobuf/proto-reader.ts';
+import type { GrpcServices } from '../../../services/grpc-services.ts';
+import { CHECK_FAILED, type Checker } from './check.ts';
+import { matcherOf, type NamePredicate } from './asked-headers.ts';
+import { writeCheckRequest } from './check-request.ts';
+import { readCheckResponse } from './check-response.ts';
+
+const METHOD = '/envoy.service.auth.v3.Authorization/Check';
+
+export function makeGrpcChecker(
+  { target, timeoutMs }: AuthzGrpcService,
+  options: ExtAuthzOptions,
+  services: GrpcServices,
+): Checker & { release(): void } {
+  const service = services.service(target);
+  const facts = { options, asks: askedBy(options) };
+  return {
+    check: (request, owner) => {
+      const call = { method: METHOD, timeoutMs, parent: request.info };
+      return service.call(call, writeCheckRequest(request, facts), {
+        onAnswer: (message) => {
+          owner.onOutcome(readMessage(message, readCheckResponse) ?? CHECK_FAILED);
+        },
+        onFailure: () => owner.onOutcome(CHECK_FAILED),
+        onException: () => owner.onException(),
+      });
+    },
+    release: () => service.release(),
+  };
+}
+
+/** Without a list of what is allowed, everything is that is not disallowed. */
+function askedBy({ allowedHeaders, disallowedHeaders }: ExtAuthzOptions): NamePredicate {
+  const allowed = allowedHeaders && matcherOf(allowedHeaders);
+  const disallowed = matcherOf(disallowedHeaders);
+  return (name) => allowed?.(name) !== false && !disallowed(name);
+}

@@ -1,0 +1,90 @@
+/** Tells upstream which named ranges the client's address is in. Source: envoy.filters.http.ip_tagging. */
+import { compileIpRanges } from '../../../shared/addresses/ip-ranges.ts';
+import {
+  IP_TAG,
+  IP_TAGGING,
+  IP_UNTAGGED,
+  type IpTaggingFilterSettings,
+  type IpTaggingOptions,
+} from '../../../shared/resources/filters/http/ip-tagging.ts';
+import type { StatTemplate } from '../../../shared/stats/template.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../stream/filter.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import type { FilterContext } from '../filter-context.ts';
+import { PassThroughFilter } from '../pass-through-filter.ts';
+
+interface CompiledTag {
+  readonly name: string;
+  readonly contains: (ip: string) => boolean;
+  readonly count: () => void;
+}
+
+interface TaggingParts {
+  readonly options: IpTaggingOptions;
+  readonly tags: readonly CompiledTag[];
+  readonly countRequest: () => void;
+  readonly countUntagged: () => void;
+}
+
+export function makeIpTaggingFilter(
+  { name, options }: IpTaggingFilterSettings,
+  context: FilterContext,
+): FilterFactory {
+  const prefix = `${context.statScope}ip_tagging.`;
+  const parts: TaggingParts = {
+    options,
+    tags: options.tags.map(({ name: tag, ranges }) => ({
+      name: tag,
+      contains: compileIpRanges(ranges),
+      count: lateCounter(context, IP_TAG, `${prefix}${tag}.`),
+    })),
+    countRequest: lateCounter(context, IP_TAGGING, prefix),
+    countUntagged: lateCounter(context, IP_UNTAGGED, prefix),
+  };
+  return { name, create: (callbacks) => new IpTaggingFilter(parts, callbacks) };
+}
+
+/** A counter that is not there before it has counted. */
+function lateCounter(context: FilterContext, template: StatTemplate, prefix: string): () => void {
+  let base: number | undefined;
+  return () => {
+    if (base === undefined) {
+      base = context.stats.defineBlock(template, prefix);
+      context.onBlock(base);
+    }
+    // The only one of its template.
+    context.stats.increment(base);
+  };
+}
+
+class IpTaggingFilter extends PassThroughFilter {
+  readonly #parts: TaggingParts;
+  readonly #callbacks: FilterCallbacks;
+
+  constructor(parts: TaggingParts, callbacks: FilterCallbacks) {
+    super();
+    this.#parts = parts;
+    this.#callbacks = callbacks;
+  }
+
+  override decodeHeaders(headers: HeaderMap): HeadersStatus {
+    const { options, tags, countRequest, countUntagged } = this.#parts;
+    const { info } = this.#callbacks;
+    const { requests, header, appends, sanitizes } = options;
+    if (requests !== 'BOTH' && info.isInternalRequest !== (requests === 'INTERNAL')) {
+      return 'continue';
+    }
+    const { ip } = info.downstreamRemoteAddress;
+    const fitting = tags.filter(({ contains }) => contains(ip));
+    countRequest();
+    if (fitting.length === 0) countUntagged();
+    for (const tag of fitting) tag.count();
+    if (sanitizes) headers.remove(header);
+    if (fitting.length === 0) return 'continue';
+    const text = fitting.map(({ name }) => name).join(',');
+    if (appends) headers.append(header, text);
+    else headers.set(header, text);
+    this.#callbacks.clearRoute();
+    return 'continue';
+  }
+}

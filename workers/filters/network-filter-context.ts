@@ -1,0 +1,23 @@
+/** What the network filters in front of a chain's last one may use of their worker. */
+import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { Runtime } from '../loop/runtime.ts';
+import type { SharedCount } from '../loop/shared-count.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { GrpcServices } from '../services/grpc-services.ts';
+import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
+import type { TokenBucket } from './common/token-bucket.ts';
+
+export interface NetworkFilterContext {
+  readonly loop: WorkerLoop;
+  readonly stats: StatWriter;
+  readonly runtime: Runtime;
+  /** gRPC calls to services. */
+  readonly grpc: GrpcServices;
+  /** Where connections to this cluster may have to wait for their host. */
+  wantedHosts(cluster: string): WantedHosts | undefined;
+  /** Tokens that all workers take from. */
+  sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** Connections that all workers count together for the filter at this place. */
+  sharedCount(place: string): SharedCount;
+}

@@ -1,0 +1,29 @@
+/** The network filter local_ratelimit: closes connections that come too often. */
+import type { NetworkRateLimit } from '../../../shared/resources/filters/network/local-rate-limit.ts';
+import { readBoolean } from '../../../shared/runtime/read-runtime.ts';
+import { dottedPrefix } from '../../../shared/stats/stat-scope.ts';
+import { NETWORK_LOCAL_RATE_LIMIT } from '../../../shared/stats/templates/network-filters.ts';
+import type { NetworkFilterContext } from '../network-filter-context.ts';
+import type { NetworkGate } from '../network-gate.ts';
+
+export function makeRateLimitGate(
+  filter: NetworkRateLimit,
+  context: NetworkFilterContext,
+): NetworkGate {
+  const { loop, stats, runtime } = context;
+  const base = stats.defineBlock(
+    NETWORK_LOCAL_RATE_LIMIT,
+    dottedPrefix(`local_rate_limit.${filter.statPrefix}`),
+  );
+  const bucket = context.sharedBucket(filter.bucket);
+  const { enabled } = filter;
+  return {
+    onConnection() {
+      if (!readBoolean(runtime.snapshot, enabled.runtimeKey, enabled.isDefault)) return true;
+      if (bucket.take(loop.clock.ms)) return true;
+      stats.increment(base + NETWORK_LOCAL_RATE_LIMIT.index.rate_limited);
+      return false;
+    },
+    release: () => stats.releaseBlock(base),
+  };
+}
