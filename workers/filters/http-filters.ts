@@ -7,6 +7,9 @@ import type {
 } from '../../shared/resources/filters/http-filters.ts';
 import type { FilterFactory } from '../stream/filter.ts';
 import type { FilterContext } from './filter-context.ts';
+import { makeAdaptiveConcurrencyFilter } from './http/adaptive-concurrency/adaptive-concurrency.ts';
+import { makeAdmissionControlFilter } from './http/admission-control.ts';
+import { makeBandwidthLimitFilter } from './http/bandwidth-limit/bandwidth-limit.ts';
 import { makeBasicAuthFilter } from './http/basic-auth.ts';
 import { makeBufferFilter } from './http/buffer.ts';
 import { makeCompressorFilter } from './http/compressor/compressor.ts';
@@ -70,6 +73,9 @@ const ROWS = {
   header_to_metadata: makeHeaderToMetadataFilter,
   ext_authz: makeExtAuthzFilter,
   ratelimit: makeRateLimitFilter,
+  bandwidth_limit: makeBandwidthLimitFilter,
+  admission_control: makeAdmissionControlFilter,
+  adaptive_concurrency: makeAdaptiveConcurrencyFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   jwt_authn: makeJwtAuthnFilter,
   ip_tagging: makeIpTaggingFilter,

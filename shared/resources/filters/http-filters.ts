@@ -3,6 +3,9 @@
  * stats there are follows from this list.
  */
 import type { StatTemplate } from '../../stats/template.ts';
+import { ADAPTIVE_CONCURRENCY_DECLARATION } from './http/limits/adaptive-concurrency.ts';
+import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.ts';
+import { BANDWIDTH_LIMIT_DECLARATION } from './http/limits/bandwidth-limit.ts';
 import { BASIC_AUTH_DECLARATION } from './http/basic-auth.ts';
 import { BUFFER_DECLARATION } from './http/buffer.ts';
 import { COMPRESSOR_DECLARATION } from './http/compressor.ts';
@@ -28,7 +31,7 @@ import { IP_TAGGING_DECLARATION } from './http/ip-tagging.ts';
 import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
-import { RATE_LIMIT_DECLARATION } from './http/rate-limit.ts';
+import { RATE_LIMIT_DECLARATION } from './http/limits/rate-limit.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
 import { ROUTER_DECLARATION } from './http/router.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
@@ -59,6 +62,9 @@ const HTTP_FILTERS = [
   HEADER_TO_METADATA_DECLARATION,
   EXT_AUTHZ_DECLARATION,
   RATE_LIMIT_DECLARATION,
+  ADAPTIVE_CONCURRENCY_DECLARATION,
+  ADMISSION_CONTROL_DECLARATION,
+  BANDWIDTH_LIMIT_DECLARATION,
   JWT_AUTHN_DECLARATION,
   IP_TAGGING_DECLARATION,
   JSON_TO_METADATA_DECLARATION,

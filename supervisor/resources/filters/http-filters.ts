@@ -9,6 +9,9 @@ import type {
 } from '../../../shared/resources/filters/http-filters.ts';
 import { ExtensionRegistry } from '../extensions.ts';
 import type { HttpFilterRow } from './http-filter-row.ts';
+import { ADAPTIVE_CONCURRENCY_FILTER } from './http/adaptive-concurrency.ts';
+import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
+import { BANDWIDTH_LIMIT_FILTER } from './http/bandwidth-limit.ts';
 import { BASIC_AUTH_FILTER } from './http/basic-auth.ts';
 import { BUFFER_FILTER } from './http/buffer.ts';
 import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
@@ -72,6 +75,9 @@ const ROWS = {
   header_to_metadata: HEADER_TO_METADATA_FILTER,
   ext_authz: EXT_AUTHZ_FILTER,
   ratelimit: RATE_LIMIT_FILTER,
+  bandwidth_limit: BANDWIDTH_LIMIT_FILTER,
+  admission_control: ADMISSION_CONTROL_FILTER,
+  adaptive_concurrency: ADAPTIVE_CONCURRENCY_FILTER,
   jwt_authn: JWT_AUTHN_FILTER,
   ip_tagging: IP_TAGGING_FILTER,
   json_to_metadata: JSON_TO_METADATA_FILTER,

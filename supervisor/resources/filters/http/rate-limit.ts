@@ -7,7 +7,7 @@ import type {
   RateLimitFilterSettings,
   RateLimitOptions,
   RateLimitPerRoute,
-} from '../../../../shared/resources/filters/http/rate-limit.ts';
+} from '../../../../shared/resources/filters/http/limits/rate-limit.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import { resolveGrpcService } from '../../grpc-service.ts';
 import { statusNumber } from '../../http-status.ts';
