@@ -83,14 +83,12 @@ const TRUE_WORDS = ['true', 't', 'yes', 'y', '1'];
 const FALSE_WORDS = ['false', 'f', 'no', 'n', '0'];
 
 /** Words are texts: the number 1 is no truth value. */
-function asBool(value: JsonNode, bit: number): Buffer | undefined {
-  return typeof value === 'string' || typeof value === 'boolean' ? Buffer.from([bit]) : undefined;
-}
-
 function boolBytes(value: JsonNode): Buffer | undefined {
-  const word = typeof value === 'string' ? value.toLowerCase() : value;
-  if (word === true || TRUE_WORDS.includes(String(word))) return asBool(value, 1);
-  return word === false || FALSE_WORDS.includes(String(word)) ? asBool(value, 0) : undefined;
+  if (typeof value === 'boolean') return Buffer.from([value ? 1 : 0]);
+  if (typeof value !== 'string') return undefined;
+  const word = value.toLowerCase();
+  if (TRUE_WORDS.includes(word)) return Buffer.from([1]);
+  return FALSE_WORDS.includes(word) ? Buffer.from([0]) : undefined;
 }
 
 function base64Bytes(value: JsonNode): Buffer | undefined {
