@@ -47,17 +47,7 @@ export function withParameters(path: string, parameters: readonly Parameter[]): 
 const ESCAPE = /%([\da-fA-F]{2})/g;
 
 /** One character per byte; what is no escape stays. */
-export function percentDecode(text: string): string {
+function percentDecode(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-const RESERVED = /[^\w.~-]/g;
-
-/** Everything but letters, digits and `-_.~`; one character per byte. */
-export function percentEncode(text: string): string {
-  return text.replace(
-    RESERVED,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
 }
