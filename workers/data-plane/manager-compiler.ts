@@ -62,15 +62,13 @@ export function compileManager(
     stats: env.stats,
     runtime: context.runtime,
     ...namesOf(config.statPrefix),
-    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
-    countResponseTooLarge: () => stats.count(RS_TOO_LARGE),
+    ...tooLargeCounters(stats),
     bufferLimitBytes,
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
     taps: context.taps,
     ...viewsOf(context.clusters),
     services: context.services,
-    callCluster: (name) => context.clusters.get(name),
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
     extensions: context.extensions,
@@ -110,11 +108,21 @@ export function compileManager(
 /** What filters may know of clusters. */
 function viewsOf(
   clusters: CompilerContext['clusters'],
-): Pick<FilterContext, 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
+): Pick<FilterContext, 'callCluster' | 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
   return {
     clusterHealth: (name) => clusters.get(name)?.health(),
     clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
     wantedHosts: (name) => clusters.get(name)?.wantedHosts,
+    callCluster: (name) => clusters.get(name),
+  };
+}
+
+function tooLargeCounters(
+  stats: ManagerStats,
+): Pick<FilterContext, 'countRequestTooLarge' | 'countResponseTooLarge'> {
+  return {
+    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    countResponseTooLarge: () => stats.count(RS_TOO_LARGE),
   };
 }
 
