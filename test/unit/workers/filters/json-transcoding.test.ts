@@ -9,10 +9,8 @@ import { parseTemplate } from '../../../../supervisor/resources/filters/http/grp
 import { JsonListReader } from '../../../../workers/filters/http/grpc-json/json-list-reader.ts';
 import { MessagePrinter } from '../../../../workers/filters/http/grpc-json/json-of-message.ts';
 import { parseJson } from '../../../../workers/filters/http/grpc-json/json-text.ts';
-import {
-  BoundValues,
-  MessageWriter,
-} from '../../../../workers/filters/http/grpc-json/message-of-json.ts';
+import { BoundValues } from '../../../../workers/filters/http/grpc-json/bound-values.ts';
+import { MessageWriter } from '../../../../workers/filters/http/grpc-json/message-of-json.ts';
 import { ProtoTypes } from '../../../../workers/filters/http/grpc-json/proto-types.ts';
 
 function field(

@@ -5,29 +5,11 @@
 import { keyBytes, lengthDelimited, WIRE } from '../../../../shared/bytes/protobuf-wire.ts';
 import type { ProtoField } from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
 import { JsonNumber, JsonObject, type JsonNode, TranscodeError } from './json-text.ts';
+import { type BoundValues, checkCollision } from './bound-values.ts';
 import type { MessageType, ProtoTypes } from './proto-types.ts';
 import { scalarBytes, shown } from './scalar-of-json.ts';
 import { readDuration, readTimestamp, type SecondsAndNanos } from './times.ts';
 import { integerBytes, wireTypeOf } from './wire-values.ts';
-
-/** What the path and the query bring for one message. */
-export class BoundValues {
-  readonly values: { readonly field: ProtoField; readonly text: string }[] = [];
-  readonly messages = new Map<ProtoField, BoundValues>();
-
-  /** Of a field within the message, by way of those before it. */
-  add(path: readonly ProtoField[], text: string): void {
-    const [field, ...rest] = path;
-    if (field === undefined) return;
-    if (rest.length === 0) {
-      this.values.push({ field, text });
-      return;
-    }
-    let inner = this.messages.get(field);
-    if (inner === undefined) this.messages.set(field, (inner = new BoundValues()));
-    inner.add(rest, text);
-  }
-}
 
 interface WriterOptions {
   readonly isEnumCaseIgnored: boolean;
@@ -272,18 +254,6 @@ function takesNull({ type }: ProtoField): boolean {
 
 function takesList({ type, isRepeated }: ProtoField): boolean {
   return !isRepeated && (type === 'google.protobuf.Value' || type === 'google.protobuf.ListValue');
-}
-
-/** A body that says something else than the path or the query. */
-function checkCollision(bound: BoundValues | undefined, field: ProtoField, value: JsonNode): void {
-  for (const each of bound?.values ?? []) {
-    if (each.field !== field) continue;
-    const said = typeof value === 'string' ? value : shown(value);
-    if (said === each.text) continue;
-    throw new TranscodeError(
-      `The binding value "${each.text}" of the field ${field.name} is conflicting with the value ${shown(value)} in the body.`,
-    );
-  }
 }
 
 function time(

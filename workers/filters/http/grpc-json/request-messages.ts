@@ -2,7 +2,7 @@
 import { lengthDelimited } from '../../../../shared/bytes/protobuf-wire.ts';
 import { frameHeader } from '../../common/grpc-frames.ts';
 import { JsonObject, parseJson } from './json-text.ts';
-import { BoundValues } from './message-of-json.ts';
+import { BoundValues } from './bound-values.ts';
 import type { TranscodedCall, Transcoding } from './transcoding.ts';
 
 const UNKNOWN_QUERY_TYPE =

@@ -9,7 +9,8 @@ import type {
   TranscoderOptions,
 } from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
 import { MessagePrinter } from './json-of-message.ts';
-import { BoundValues, MessageWriter } from './message-of-json.ts';
+import { BoundValues } from './bound-values.ts';
+import { MessageWriter } from './message-of-json.ts';
 import { PathMatcher, unescapeText } from './path-matcher.ts';
 import { type MessageType, ProtoTypes } from './proto-types.ts';
 
