@@ -75,7 +75,9 @@ export class MessagePass {
     this.heldByAll = heldByAll;
   }
 
+  /** A message begins. An answer made here may take the place of one that a filter holds. */
   headers(headers: HeaderMap, endStream: boolean): void {
+    if (this.stoppedAt !== NOT_STOPPED) this.forgetHeld();
     this.headersFrom(0, headers, endStream);
   }
 
@@ -106,12 +108,7 @@ export class MessagePass {
     if (this.stoppedAt !== position) return;
     const headers = this.headersHeld;
     const { held, trailersHeld, endsAtHeaders, endsAtData } = this;
-    this.stoppedAt = NOT_STOPPED;
-    this.headersHeld = undefined;
-    this.dropHeld();
-    this.trailersHeld = undefined;
-    this.endsAtHeaders = false;
-    this.endsAtData = false;
+    this.forgetHeld();
     if (headers !== undefined) this.headersFrom(position + 1, headers, endsAtHeaders);
     if (held.length > 0 || endsAtData) {
       const [only] = held;
@@ -119,6 +116,15 @@ export class MessagePass {
       this.dataFrom(position + 1, data, endsAtData);
     }
     if (trailersHeld !== undefined) this.trailersFrom(position + 1, trailersHeld);
+  }
+
+  private forgetHeld(): void {
+    this.stoppedAt = NOT_STOPPED;
+    this.headersHeld = undefined;
+    this.dropHeld();
+    this.trailersHeld = undefined;
+    this.endsAtHeaders = false;
+    this.endsAtData = false;
   }
 
   dropHeld(): void {

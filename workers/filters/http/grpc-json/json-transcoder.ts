@@ -195,7 +195,7 @@ class TranscoderFilter extends PassThroughFilter {
       body: Buffer.from(text, 'utf8'),
       details,
       // As with every bad request of HTTP/1 in Envoy.
-      closesConnection: status === 400,
+      closesConnection: status === 400 || status === 413,
     });
   }
 }
