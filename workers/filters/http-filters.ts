@@ -33,6 +33,7 @@ import { makeJsonToMetadataFilter } from './http/json-to-metadata.ts';
 import { makeIpTaggingFilter } from './http/ip-tagging.ts';
 import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
+import { makeOAuth2Filter } from './http/oauth2/oauth2.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
 import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
 import { makeRbacFilter } from './http/rbac.ts';
@@ -83,6 +84,7 @@ const ROWS = {
   credential_injector: makeCredentialInjectorFilter,
   api_key_auth: makeApiKeyAuthFilter,
   on_demand: makeOnDemandFilter,
+  oauth2: makeOAuth2Filter,
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
 } satisfies Rows;
 
