@@ -3,7 +3,7 @@ import type { LocalReply } from '../stream/filter.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
-import { isGrpcContentType } from '../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../stream/grpc-status.ts';
 
 const GRPC_INTERNAL = 13;
 const GRPC_UNKNOWN = 2;

@@ -8,9 +8,9 @@ import { RESPONSE_FLAG_NAMES, TCP_RESPONSE_FLAG_NAMES } from '../stream/response
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { shownServerName } from '../net/server-name.ts';
 import { OTHER_VIRTUAL_CLUSTER } from '../stream/route.ts';
-import { grpcStatusOf, GRPC_STATUS_NAMES } from './grpc-status.ts';
+import { grpcStatusOf, GRPC_STATUS_NAMES } from '../stream/grpc-status.ts';
 import { plain, present } from './reader-factory.ts';
-import type { ReaderFactory } from './reader-factory.ts';
+import type { ReaderFactory, SubstitutionEnvironment } from './reader-factory.ts';
 import type { Reader } from './reader-factory.ts';
 import type { JsonValue } from '../../shared/substitution/value.ts';
 import { xfccValue } from './xfcc.ts';
@@ -25,6 +25,7 @@ export const HTTP_READERS = {
   REQ: requestHeader,
   REQUEST_HEADER: requestHeader,
   STREAM_INFO_REQ: requestHeader,
+  REQ_WITHOUT_QUERY: headerWithoutQuery,
   RESP: responseHeader,
   RESPONSE_HEADER: responseHeader,
   TRAILER: responseTrailer,
@@ -70,6 +71,14 @@ function header(messageOf: MessageOf): ReaderFactory {
       const headers = messageOf(info);
       return headers?.get(name) ?? headers?.get(alternative);
     };
+  };
+}
+
+function headerWithoutQuery(command: FormatCommand, environment: SubstitutionEnvironment): Reader {
+  const read = requestHeader(command, environment);
+  return (info) => {
+    const value = read(info);
+    return typeof value === 'string' ? value.split('?', 1)[0] : value;
   };
 }
 
