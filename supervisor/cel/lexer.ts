@@ -108,20 +108,27 @@ function unescaped(raw: string, isBytes: boolean, wrong: () => CelError): string
   for (const match of raw.matchAll(ESCAPE)) {
     parts.push(toByteString(raw.slice(position, match.index)));
     position = match.index + match[0].length;
-    const [, short, hex, four, eight, octal] = match;
-    const code = hex ?? four ?? eight;
-    if (short !== undefined) {
-      parts.push(SHORT.get(short) ?? short);
-      continue;
-    }
-    if (code === undefined && octal === undefined) throw wrong();
-    const number =
-      octal === undefined ? Number.parseInt(code ?? '', 16) : Number.parseInt(octal, 8);
-    const isSurrogate = number >= 0xd8_00 && number <= 0xdf_ff;
-    if (number > LARGEST_CODE_POINT || isSurrogate) throw wrong();
-    if (isBytes && (four ?? eight) !== undefined) throw wrong();
-    parts.push(isBytes ? String.fromCharCode(number) : toByteString(String.fromCodePoint(number)));
+    const text = escapeText(match, isBytes);
+    if (text === undefined) throw wrong();
+    parts.push(text);
   }
   parts.push(toByteString(raw.slice(position)));
   return parts.join('');
+}
+
+/** Undefined for an escape that there is not. */
+function escapeText(match: RegExpMatchArray, isBytes: boolean): string | undefined {
+  const [, short, hex, four, eight, octal] = match;
+  if (short !== undefined) return SHORT.get(short) ?? short;
+  const wide = four ?? eight;
+  if (isBytes && wide !== undefined) return undefined;
+  const number = octal === undefined ? Number.parseInt(hex ?? wide ?? '', 16) : parseOctal(octal);
+  const isSurrogate = number >= 0xd8_00 && number <= 0xdf_ff;
+  // NaN where there is no number at all.
+  if (!(number <= LARGEST_CODE_POINT) || isSurrogate) return undefined;
+  return isBytes ? String.fromCharCode(number) : toByteString(String.fromCodePoint(number));
+}
+
+function parseOctal(text: string): number {
+  return Number.parseInt(text, 8);
 }

@@ -65,9 +65,12 @@ const COMMAND = /%%|%((?:TYPED_)?CEL)\((.*?)\)(:\d+)?%/gs;
 /** The same format with a packed word in the place of each expression. */
 export function packExpressions(text: string, scope: Scope, features: CelFeatures): string {
   if (!text.includes('CEL(')) return text;
-  return text.replace(COMMAND, (whole, name: string | undefined, source = '', length = '') => {
-    if (name === undefined) return whole;
-    const expression = resolveCelText(source, scope, features);
-    return expression === undefined ? '' : `%${name}(${packCel(expression)})${length}%`;
-  });
+  return text.replace(
+    COMMAND,
+    (whole, name: string | undefined, source: string, length: string | undefined = '') => {
+      if (name === undefined) return whole;
+      const expression = resolveCelText(source, scope, features);
+      return expression === undefined ? '' : `%${name}(${packCel(expression)})${length}%`;
+    },
+  );
 }

@@ -226,32 +226,8 @@ function binaryOf(name: string): Binary | undefined {
     return (one, other) =>
       typeof one === 'string' && typeof other === 'string' ? test(one, other) : NO_OVERLOAD;
   }
-  switch (name) {
-    case '_==_':
-      return (one, other) => areEqual(one, other);
-    case '_!=_':
-      return (one, other) => !areEqual(one, other);
-    case '_<_':
-      return ordered((order) => order < 0);
-    case '_<=_':
-      return ordered((order) => order <= 0);
-    case '_>_':
-      return ordered((order) => order > 0);
-    case '_>=_':
-      return ordered((order) => order >= 0);
-    case '@in':
-      return isIn;
-    case 'concat':
-      return concat;
-    case '_+_':
-    case '_-_':
-    case '_*_':
-    case '_/_':
-    case '_%_':
-      return arithmetic(name);
-    default:
-      return isTimePart(name) ? (value, zone) => timePart(name, value, zone) : undefined;
-  }
+  if (isTimePart(name)) return (value, zone) => timePart(name, value, zone);
+  return OPERATORS.get(name);
 }
 
 function arithmetic(operator: Arithmetic): Binary {
@@ -281,6 +257,22 @@ function compileFunction(name: string, programs: readonly CelProgram[]): CelProg
     return typeof text === 'string' ? apply(text, args) : NO_OVERLOAD;
   };
 }
+
+const OPERATORS: ReadonlyMap<string, Binary> = new Map<string, Binary>([
+  ['_==_', (one, other) => areEqual(one, other)],
+  ['_!=_', (one, other) => !areEqual(one, other)],
+  ['_<_', ordered((order) => order < 0)],
+  ['_<=_', ordered((order) => order <= 0)],
+  ['_>_', ordered((order) => order > 0)],
+  ['_>=_', ordered((order) => order >= 0)],
+  ['@in', isIn],
+  ['concat', concat],
+  ['_+_', arithmetic('_+_')],
+  ['_-_', arithmetic('_-_')],
+  ['_*_', arithmetic('_*_')],
+  ['_/_', arithmetic('_/_')],
+  ['_%_', arithmetic('_%_')],
+]);
 
 const OUT_OF_BOUNDS = new CelFailure('Index error');
 

@@ -37,12 +37,18 @@ class MetadataMessage implements CelMap {
 
   text(): string {
     const namespaces = this.#namespaces;
-    const entries = namespaces instanceof Map ? [...namespaces] : Object.entries(namespaces);
+    const entries = isMapOfNamespaces(namespaces) ? [...namespaces] : Object.entries(namespaces);
     return entries
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([name, value]) => `filter_metadata { key: ${quoted(name)} value { ${fields(value)}} } `)
       .join('');
   }
+}
+
+function isMapOfNamespaces(
+  namespaces: Exclude<Namespaces, undefined>,
+): namespaces is ReadonlyMap<string, Struct> {
+  return namespaces instanceof Map;
 }
 
 /** Members of a google.protobuf.Struct in protobuf's text format, by name. */

@@ -63,7 +63,7 @@ function limitOf(count: CelValue | undefined): number | undefined {
 function splitText(text: string, by: string, limit: number): readonly string[] {
   const parts =
     by === ''
-      ? [...Buffer.from(text, 'latin1').toString('utf8')].map(toByteString)
+      ? Array.from(Buffer.from(text, 'latin1').toString('utf8'), toByteString)
       : text.split(by);
   if (parts.length <= limit) return parts;
   return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(by)];

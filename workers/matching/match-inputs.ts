@@ -32,17 +32,19 @@ export function compileMatchInput(input: MatchInput): InputReader {
       return (_, info) => metadataValue(info.dynamicMetadata, input.namespace, input.path);
     case 'constant':
       return () => input.value;
-    default:
-      return compilePlainInput(input.kind);
-  }
-}
-
-function compilePlainInput(kind: PlainInput): InputReader {
-  switch (kind) {
     case 'status_code':
       return (_, { responseHeaders }) => responseHeaders && String(responseHeaders.status);
     case 'status_code_class':
       return (_, { responseHeaders }) => responseHeaders && statusClass(responseHeaders.status);
+    default:
+      return compileConnectionInput(input.kind);
+  }
+}
+
+function compileConnectionInput(
+  kind: Exclude<PlainInput, 'status_code' | 'status_code_class'>,
+): InputReader {
+  switch (kind) {
     case 'destination_ip':
       return (_, { connection }) => connection.localAddress.ip;
     case 'destination_port':

@@ -60,6 +60,9 @@ export function resolveFilter(message: FilterMessage, scope: Scope): AccessLogFi
   }
   if (message.not_health_check_filter !== undefined) return { kind: 'not_health_check' };
   if (message.traceable_filter !== undefined) return { kind: 'traceable' };
+  if (message.extension_filter !== undefined) {
+    return LOG_FILTERS.resolve(message.extension_filter, scope.at('extension_filter'));
+  }
   return resolveCombined(message, scope) ?? resolveOther(message, scope);
 }
 
@@ -109,9 +112,6 @@ function resolveOther(message: FilterMessage, scope: Scope): AccessLogFilter | u
   }
   if (message.metadata_filter !== undefined) {
     return metadataFilter(message.metadata_filter, scope.at('metadata_filter'));
-  }
-  if (message.extension_filter !== undefined) {
-    return LOG_FILTERS.resolve(message.extension_filter, scope.at('extension_filter'));
   }
   if (message.grpc_status_filter !== undefined) return grpcStatus(message.grpc_status_filter);
   if (log_type_filter === undefined) return undefined;
