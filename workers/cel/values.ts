@@ -3,6 +3,7 @@
  * strings; what JavaScript has no type for has a class here. An error is a value too: an expression
  * goes on with it, and `||` may not need it.
  */
+import { memberOf } from '../../shared/text/dictionary.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 
@@ -142,9 +143,8 @@ export class JsonMap implements CelMap {
 
   get(key: CelValue): CelValue | undefined {
     if (typeof key !== 'string') return undefined;
-    const name = Buffer.from(key, 'latin1').toString('utf8');
-    if (!Object.hasOwn(this.#object, name)) return undefined;
-    return fromJson((this.#object as Readonly<Record<string, unknown>>)[name]);
+    const value = memberOf(this.#object, Buffer.from(key, 'latin1').toString('utf8'));
+    return value === undefined ? undefined : fromJson(value);
   }
 
   keys(): readonly CelValue[] {

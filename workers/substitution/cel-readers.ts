@@ -4,12 +4,12 @@ import type { FormatCommand } from '../../shared/substitution/format.ts';
 import { compileCel, type CelProgram } from '../cel/compile-cel.ts';
 import { celJson, celText } from '../cel/print.ts';
 import { CelFailure } from '../cel/values.ts';
-import type { Reader, ReaderFactory } from './reader-factory.ts';
+import type { Reader } from './reader-factory.ts';
 
 export const CEL_READERS = {
-  CEL: (command) => reader(command, celText),
-  TYPED_CEL: (command) => reader(command, celJson),
-} satisfies Record<string, ReaderFactory>;
+  CEL: (command: FormatCommand) => reader(command, celText),
+  TYPED_CEL: (command: FormatCommand) => reader(command, celJson),
+};
 
 function reader(
   { args: [word = ''] }: FormatCommand,
