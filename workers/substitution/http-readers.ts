@@ -128,9 +128,14 @@ function percentDecode(text: string): string {
   );
 }
 
+/** An answer that was made without details has empty ones. */
+function writtenDetails(info: StreamInfo): string | undefined {
+  return info.responseCode === 0 ? present(info.responseCodeDetails) : info.responseCodeDetails;
+}
+
 function responseCodeDetails({ args }: FormatCommand): Reader {
-  if (args[0] === 'ALLOW_WHITESPACES') return (info) => present(info.responseCodeDetails);
-  return (info) => present(info.responseCodeDetails.replace(/\s/g, '_'));
+  if (args[0] === 'ALLOW_WHITESPACES') return writtenDetails;
+  return (info) => writtenDetails(info)?.replace(/\s/g, '_');
 }
 
 const flagTexts = new Map<string, string>();

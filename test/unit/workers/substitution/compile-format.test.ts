@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { packCel } from '../../../../shared/cel/expression.ts';
 import { COMMANDS } from '../../../../shared/substitution/commands.ts';
 import { systemClock } from '../../../../shared/process/clock.ts';
 import type { JsonFormatValue } from '../../../../shared/resources/access-log.ts';
@@ -276,7 +277,11 @@ describe('text formats', () => {
   });
 });
 
+const EXPRESSION = packCel({ kind: 'name', name: 'request' });
+
 const SPECIAL: Readonly<Record<string, string>> = {
+  CEL: `(${EXPRESSION})`,
+  TYPED_CEL: `(${EXPRESSION})`,
   COALESCE: '({"operators":["HOSTNAME"]})',
   COMMON_DURATION: '(DS_RX_BEG:DS_TX_END)',
   METADATA: '(ROUTE:a)',
