@@ -10,7 +10,7 @@ import {
   type CompositeMatcher,
   type CompositePerRoute,
   type MatchMoment,
-} from '../../../shared/resources/filters/http/composite.ts';
+} from '../../../shared/resources/filters/http/matching/composite.ts';
 import type { HttpFilter as FilterSettings } from '../../../shared/resources/filters/http-filters.ts';
 import { isEnabled } from '../../loop/runtime.ts';
 import { compileMatcherTree, type TreeMatcher } from '../../matching/matcher-tree.ts';

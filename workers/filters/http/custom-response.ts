@@ -6,7 +6,7 @@ import type {
   CustomAnswer,
   CustomResponseFilterSettings,
   CustomResponseOptions,
-} from '../../../shared/resources/filters/http/custom-response.ts';
+} from '../../../shared/resources/filters/http/matching/custom-response.ts';
 import { compileMatcherTree, type TreeMatcher } from '../../matching/matcher-tree.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../../routing/header-mutations.ts';
 import type {

@@ -16,7 +16,7 @@ import type {
   CompositeMatcher,
   CompositePerRoute,
   MatchMoment,
-} from '../../../../shared/resources/filters/http/composite.ts';
+} from '../../../../shared/resources/filters/http/matching/composite.ts';
 import type { HttpFilter } from '../../../../shared/resources/filters/http-filters.ts';
 import { memberOf } from '../../../../shared/text/dictionary.ts';
 import { typeNameOf } from '../../../config/type-name.ts';

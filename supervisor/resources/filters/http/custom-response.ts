@@ -5,7 +5,7 @@ import type {
   CustomAnswer,
   CustomResponseFilterSettings,
   CustomResponseOptions,
-} from '../../../../shared/resources/filters/http/custom-response.ts';
+} from '../../../../shared/resources/filters/http/matching/custom-response.ts';
 import { typeNameOf } from '../../../config/type-name.ts';
 import { readDataSource } from '../../data-source.ts';
 import { extension, ExtensionRegistry } from '../../extensions.ts';

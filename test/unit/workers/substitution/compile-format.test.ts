@@ -262,26 +262,18 @@ describe('text formats', () => {
   });
 
   it('exist for every command and stand an empty stream', () => {
-    const sample: Readonly<Record<string, string>> = {
-      header: '(x)',
-      keys: '(a:b)',
-      word: '(x)',
-      time: '',
-      command_only: '',
-    };
+    const sample = { header: '(x)', keys: '(a:b)', word: '(x)', time: '', command_only: '' };
     for (const [name, syntax] of Object.entries(COMMANDS)) {
-      const argument = SPECIAL[name] ?? (syntax.required ? (sample[syntax.form] ?? '') : '');
+      const argument = SPECIAL[name] ?? (syntax.required ? sample[syntax.form] : '');
       assert.equal(typeof text(`%${name}${argument}%`, streamInfo()), 'string', name);
       assert.ok(JSON.parse(json({ a: `%${name}${argument}%` }, streamInfo())), name);
     }
   });
 });
 
-const EXPRESSION = packCel({ kind: 'name', name: 'request' });
-
 const SPECIAL: Readonly<Record<string, string>> = {
-  CEL: `(${EXPRESSION})`,
-  TYPED_CEL: `(${EXPRESSION})`,
+  CEL: `(${packCel({ kind: 'list', items: [] })})`,
+  TYPED_CEL: `(${packCel({ kind: 'list', items: [] })})`,
   COALESCE: '({"operators":["HOSTNAME"]})',
   COMMON_DURATION: '(DS_RX_BEG:DS_TX_END)',
   METADATA: '(ROUTE:a)',

@@ -2,12 +2,12 @@
  * Settings and stats of filters that a tree of matchers decides about: ExtensionWithMatcher lets
  * requests skip a filter, composite runs one of several.
  */
-import { defineTemplate } from '../../../stats/template.ts';
-import { counter } from '../../../stats/templates/spec.ts';
-import type { MatcherTree } from '../../routes/matcher-tree.ts';
-import type { RuntimeFraction } from '../../routes/matchers.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
-import type { HttpFilter } from '../http-filters.ts';
+import { defineTemplate } from '../../../../stats/template.ts';
+import { counter } from '../../../../stats/templates/spec.ts';
+import type { MatcherTree } from '../../../routes/matcher-tree.ts';
+import type { RuntimeFraction } from '../../../routes/matchers.ts';
+import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import type { HttpFilter } from '../../http-filters.ts';
 
 /** What becomes of a request that matched. */
 export type CompositeAction =

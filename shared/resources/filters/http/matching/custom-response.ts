@@ -1,8 +1,8 @@
 /** Settings of envoy.filters.http.custom_response. */
-import type { LocalReplyFormat } from '../../local-reply.ts';
-import type { HeaderValueOption } from '../../routes/headers.ts';
-import type { MatcherTree } from '../../routes/matcher-tree.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import type { LocalReplyFormat } from '../../../local-reply.ts';
+import type { HeaderValueOption } from '../../../routes/headers.ts';
+import type { MatcherTree } from '../../../routes/matcher-tree.ts';
+import { declareFilter, type FilterResource } from '../../declare-filter.ts';
 
 /** The answer that is sent in place of one that matched. */
 export interface CustomAnswer {
