@@ -85,6 +85,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const refused = requestRefusal(headers, info, manager);
     if (refused !== undefined) return this.refuse(refused);
     this.resolveRoute(headers);
+    manager.parts.tracing?.decide(headers, info);
     this.startFilters(headers, endStream);
   }
 
@@ -99,6 +100,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   private startFilters(headers: HeaderMap, endStream: boolean): void {
     const { info, manager } = this;
+    info.trace = manager.parts.tracing?.begin(headers, info);
     this.timers.onRoute(info.route, headers);
     if (manager.config.logMoments?.newRequest === true) this.logMoment('DownstreamStart');
     this.buildChain();
@@ -381,6 +383,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     info.responseCode = headers.status;
     info.firstDownstreamTxMs = loop.clock.ms;
     policy.onResponse(headers, info, loop.clock.wallMs);
+    info.trace?.onResponse(headers);
     manager.ledger.answered(info, headers.status);
     if (!this.isRequestComplete) manager.ledger.answeredEarly();
     this.connection.beforeResponse();
@@ -467,6 +470,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isUpgrade) manager.ledger.upgradeEnded();
     manager.ledger.ended(info, this.isResponseComplete ? info.endMs - info.startMs : -1);
     this.logMoment('DownstreamEnd');
+    info.trace?.end(info);
   }
 
   logMoment(type: AccessLogType): void {

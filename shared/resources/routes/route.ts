@@ -8,6 +8,7 @@ import type { Dictionary, Struct } from '../../text/dictionary.ts';
 import type { HeaderChanges } from './headers.ts';
 import type { CorsPolicy } from '../filters/http/cors.ts';
 import type { RateLimitPolicy } from './rate-limits.ts';
+import type { RouteDecorator, RouteTracing } from '../tracing/tracing.ts';
 import type { MatcherTree } from './matcher-tree.ts';
 import type {
   CompiledRegex,
@@ -77,6 +78,8 @@ export interface Route {
   readonly statPrefix?: string;
   readonly perRequestBufferLimitBytes?: number;
   readonly metadata?: Metadata;
+  readonly tracing?: RouteTracing;
+  readonly decorator?: RouteDecorator;
 }
 
 /** Where in metadata a value stands. */

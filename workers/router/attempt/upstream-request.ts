@@ -5,6 +5,7 @@
  */
 import type { Metadata, RequestEncoder, ResetReason } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
+import type { AttemptTrace } from '../../stream/request-trace.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type {
@@ -35,6 +36,7 @@ function leavesHttp(headers: HeaderMap): boolean {
 export class UpstreamRequest implements PoolClient, TimerOwner {
   readonly host: UpstreamHost;
   readonly log: UpstreamAttemptLog | undefined;
+  readonly trace: AttemptTrace | undefined;
   /** False while the request waits, and when a limit refused it before the host was involved. */
   hasTriedHost = false;
   isAwaitingHeaders = true;
@@ -75,6 +77,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.headers = headers;
     this.sawEnd = options.endStream;
     this.log = options.log;
+    this.trace = options.trace;
     this.options = options;
     this.awaitsAgreement = !options.endStream && leavesHttp(headers);
   }
