@@ -35,8 +35,6 @@ import { connectInside } from '../listener/connect-inside.ts';
 import { ListenerSet } from '../listener/listener-set.ts';
 import { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
-import { localAddress } from '../../shared/addresses/local-address.ts';
-import { Tracers } from '../tracing/tracers.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { SecretStore } from '../tls/secret-store.ts';
@@ -122,7 +120,7 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    const clients = makeClients(env, this.#loop, this.#clusters);
+    const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = new AccessLogs({ ...env, ...clients, runtime: this.#runtime, pages });
     this.#limits = new ConnectionLimits({
       ...pages,
@@ -149,14 +147,6 @@ class WorkerDataPlane implements DataPlane {
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
       ...clients,
-      tracers: new Tracers({
-        loop: this.#loop,
-        ...clients,
-        runtime: this.#runtime,
-        stats: env.stats,
-        node: env.heritage.node,
-        localAddress: localAddress(env.heritage.localAddressIpVersion),
-      }),
       runtime: this.#runtime,
       taps: this.#taps,
       pages,

@@ -21,7 +21,7 @@ import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { holdViews } from '../router/route-views.ts';
-import { ManagerTracing } from '../tracing/manager-tracing.ts';
+import { compileTracing } from './compile-tracing.ts';
 import { serverCodecs, traitsOf } from './codec-choice.ts';
 import {
   type ChainContext,
@@ -49,8 +49,6 @@ export function compileManager(
     underscores: stats,
     internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
   });
-  const tracing = tracingOf(config, listener, context);
-  const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
@@ -94,8 +92,8 @@ export function compileManager(
     routes,
     filters: filtersOf(config, filterContext),
     terminal,
-    drain,
-    tracing,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    tracing: compileTracing(config, listener, context, filterContext),
     overload: overloadOf(listener, context),
     bufferLimitBytes,
   });
@@ -103,26 +101,8 @@ export function compileManager(
   const release = (): void => {
     for (const letGo of [...views, ...filterReleases]) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
-    tracing?.release();
   };
   return { server: serveHttp(manager), release };
-}
-
-function tracingOf(
-  { tracing: settings, statPrefix }: HttpConnectionManager,
-  { direction }: ListenerResource,
-  { tracers, env, loop, runtime }: ChainContext,
-): ManagerTracing | undefined {
-  if (settings === undefined) return undefined;
-  const tracer = settings.tracer && tracers.open(settings.tracer);
-  const place = { statPrefix, isOutbound: direction === 'OUTBOUND' };
-  const { stats, heritage } = env;
-  return new ManagerTracing(settings, place, tracer, {
-    clock: loop.clock,
-    runtime,
-    stats,
-    node: heritage.node,
-  });
 }
 
 /** What filters may know of clusters. */

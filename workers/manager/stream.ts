@@ -85,15 +85,11 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const refused = requestRefusal(headers, info, manager);
     if (refused !== undefined) return this.refuse(refused);
     this.resolveRoute(headers);
-    manager.parts.tracing?.decide(headers, info);
     this.startFilters(headers, endStream);
   }
 
   private refuse({ refusal, closes }: CheckedRefusal): void {
-    if (typeof refusal === 'string') {
-      this.encoder.refuseMessage(refusal, closes);
-      return;
-    }
+    if (typeof refusal === 'string') return this.encoder.refuseMessage(refusal, closes);
     if (closes) this.connection.endWithAnswer();
     this.answerHere(refusal, 0);
   }

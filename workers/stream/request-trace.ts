@@ -41,8 +41,9 @@ export interface RequestTrace {
 
 /** Tracing of one connection manager. */
 export interface RequestTracer {
-  /** Decides whether a new request is sampled, and says so in its id. */
-  decide(headers: HeaderMap, info: StreamInfo): void;
-  /** The route is known, and no filter has seen the request. */
+  /**
+   * The route is known, and no filter has seen the request. Decides whether a new request is
+   * sampled, and says so in its id; one that is begun again keeps the decision.
+   */
   begin(headers: HeaderMap, info: StreamInfo): RequestTrace;
 }

@@ -46,9 +46,9 @@ export class BatchSender implements TimerOwner {
   }
 
   add(record: Buffer): void {
-    const { waitingMax, onDropped } = this.#options;
+    const { waitingMax } = this.#options;
     if (this.#records.length >= waitingMax || this.#bytes + record.length > WAITING_BYTES_MAX) {
-      onDropped(1);
+      this.#options.onDropped(1);
       return;
     }
     this.#records.push(record);

@@ -29,8 +29,8 @@ export interface HttpRequestKind {
   readonly contentType: string;
   /** Undefined: none is sent. */
   readonly userAgent?: string;
-  /** Headers of this request beside the configured ones. */
-  readonly extra?: readonly (readonly [name: string, value: string])[];
+  /** The one status that says that the batch was taken; absent: every 2xx does. */
+  readonly accepted?: number;
 }
 
 /** What formats of configured headers see: there is no request behind them. */
@@ -38,6 +38,9 @@ const NO_STREAM = new StreamInfo(NO_CONNECTION, 0, 0);
 
 /** A collector's answer says nothing beside its status. */
 const RESPONSE_BYTES_MAX = 64 * 1024;
+
+/** Of one request, beside the configured ones. */
+type ExtraHeaders = readonly (readonly [name: string, value: string])[];
 
 export class HttpCollector implements Collector {
   readonly #service: CollectorService;
@@ -55,7 +58,7 @@ export class HttpCollector implements Collector {
     });
   }
 
-  send(body: Buffer, done: (outcome: Outcome) => void, extra: HttpRequestKind['extra'] = []): void {
+  send(body: Buffer, done: (outcome: Outcome) => void, extra: ExtraHeaders = []): void {
     const { cluster, timeoutMs } = this.#service.target;
     let isKnown = true;
     const client: ServiceClient = {
@@ -78,18 +81,23 @@ export class HttpCollector implements Collector {
       },
       {
         onResponse: ({ headers: { status } }) =>
-          done(status >= 200 && status < 300 ? 'accepted' : 'refused'),
+          done(this.#isAccepted(status) ? 'accepted' : 'refused'),
         onFailure: () => done(isKnown ? 'refused' : 'no_cluster'),
         onException: () => done('failed'),
       },
     );
   }
 
+  #isAccepted(status: number): boolean {
+    const { accepted } = this.#kind;
+    return accepted === undefined ? status >= 200 && status < 300 : status === accepted;
+  }
+
   release(): void {
     // Requests in progress end by themselves.
   }
 
-  #head(extra: readonly (readonly [string, string])[]): HeaderMap {
+  #head(extra: ExtraHeaders): HeaderMap {
     const { authority, path, scheme } = this.#service.target;
     const headers = new HeaderMap();
     headers.method = 'POST';
@@ -99,7 +107,7 @@ export class HttpCollector implements Collector {
     for (const [name, value] of extra) headers.set(name, value);
     headers.set('content-type', this.#kind.contentType);
     if (this.#kind.userAgent !== undefined) headers.set('user-agent', this.#kind.userAgent);
-    for (const { name, format } of this.#headers) headers.set(name, format(NO_STREAM));
+    for (const header of this.#headers) headers.set(header.name, header.format(NO_STREAM));
     return headers;
   }
 }

@@ -70,29 +70,30 @@ export class ManagerTracing implements RequestTracer {
     this.#plan = planOf(settings, undefined);
   }
 
-  decide(headers: HeaderMap, info: StreamInfo): void {
-    const route = info.route?.tracing;
-    info.traceReason = decideTrace(headers, info, this.settings, route, this.env.runtime);
-  }
-
   begin(headers: HeaderMap, info: StreamInfo): RequestTrace {
-    const { stats, node } = this.env;
+    const { stats, node, runtime } = this.env;
+    if (info.followedRedirects === undefined) {
+      info.traceReason = decideTrace(headers, info, this.settings, runtime);
+    }
     const reason = info.isHealthCheck ? undefined : info.traceReason;
     stats.increment(this.#base + (reason === undefined ? index.health_check : COUNTERS[reason]));
     const plan = this.#planFor(info);
     const span =
       this.#tracer?.begin(headers, {
-        operation: plan.operation?.(info) ?? this.#operation(headers),
+        operation: this.#operation(headers),
         startWallMs: info.startWallMs,
         kind: this.isOutbound && !this.settings.spawnsUpstreamSpan ? 'client' : 'server',
         isSampled: reason !== undefined && reason !== 'not_traceable',
-        spawnsUpstreamSpan: this.settings.spawnsUpstreamSpan,
       }) ?? NO_SPAN;
+    const operation = plan.operation?.(info) ?? '';
+    if (operation !== '') span.setOperation(operation);
     if (span.isSampled) {
       span.setTag('node_id', node.id);
       span.setTag('zone', node.zone);
     }
-    return new StreamTrace(this, span, plan, headers, info);
+    const trace = new StreamTrace(this, span, plan, info);
+    trace.decorate(headers);
+    return trace;
   }
 
   release(): void {
@@ -136,23 +137,17 @@ class StreamTrace implements RequestTrace {
   /** Told to the other side: a decorator's operation. */
   #told: string | undefined;
 
-  constructor(
-    manager: ManagerTracing,
-    span: Span,
-    plan: Plan,
-    headers: HeaderMap,
-    info: StreamInfo,
-  ) {
+  constructor(manager: ManagerTracing, span: Span, plan: Plan, info: StreamInfo) {
     this.#manager = manager;
     this.#span = span;
     this.#plan = plan;
     this.#info = info;
     const decorator = info.route?.decorator;
-    if (decorator !== undefined && decorator.operation !== '') {
+    // A format of the configuration stands above decorators.
+    if (plan.operation === undefined && decorator !== undefined && decorator.operation !== '') {
       span.setOperation(decorator.operation);
       if (decorator.propagates) this.#told = decorator.operation;
     }
-    this.#decorate(headers);
   }
 
   get traceId(): string {
@@ -210,7 +205,7 @@ class StreamTrace implements RequestTrace {
   }
 
   /** An outbound side tells the next one its operation; an inbound one is told by its client. */
-  #decorate(headers: HeaderMap): void {
+  decorate(headers: HeaderMap): void {
     if (this.#manager.isOutbound) {
       if (this.#told !== undefined) headers.set(DECORATOR, this.#told);
       return;

@@ -21,12 +21,6 @@ export function newId128(): string {
   return newId64() + newId64();
 }
 
-const HEX = /^[0-9a-f]+$/i;
-
-export function isHex(text: string): boolean {
-  return HEX.test(text);
-}
-
 export function isAllZeros(text: string): boolean {
   return /^0+$/.test(text);
 }

@@ -27,8 +27,6 @@ export interface SpanStart {
   readonly kind: SpanKind;
   /** What the connection manager has decided. */
   readonly isSampled: boolean;
-  /** Attempts get spans of their own. */
-  readonly spawnsUpstreamSpan: boolean;
 }
 
 export interface Tracer {

@@ -2,7 +2,7 @@
  * Decides whether a request is traced, and why: by what its id says, what the client or a service
  * forces, and by the shares that are sampled. The reason is written into the request id.
  */
-import type { RouteTracing, TracingSettings } from '../../shared/resources/tracing/tracing.ts';
+import type { TracingSettings } from '../../shared/resources/tracing/tracing.ts';
 import { numberOfRequestId } from '../../shared/runtime/draw.ts';
 import { isEnabled, type Runtime } from '../loop/runtime.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -28,31 +28,38 @@ const REASONS: ReadonlyMap<string, TraceReason> = new Map([
   ['b', 'client_forced'],
 ]);
 
+type DecisionSettings = Pick<TracingSettings, 'sampling' | 'packsReason' | 'drawsByRequestId'>;
+
+/** The route's shares stand in place of the manager's. */
 export function decideTrace(
   headers: HeaderMap,
   info: StreamInfo,
-  settings: Pick<TracingSettings, 'sampling' | 'packsReason' | 'drawsByRequestId'>,
-  route: RouteTracing | undefined,
+  settings: DecisionSettings,
   runtime: Runtime,
 ): TraceReason {
   if (!settings.drawsByRequestId) return 'sampling';
   const number = numberOfRequestId(info.requestId);
   if (number === undefined) return 'not_traceable';
   const draw = number % DRAWS;
-  const sampling = route?.sampling ?? settings.sampling;
+  const sampling = info.route?.tracing?.sampling ?? settings.sampling;
   const known = settings.packsReason ? reasonIn(info.requestId) : 'not_traceable';
-  let reason = known;
-  if (known === 'not_traceable') {
-    if (headers.has('x-client-trace-id') && isEnabled(sampling.client, runtime, runtime.random())) {
-      reason = 'client_forced';
-    } else if (headers.has('x-envoy-force-trace')) reason = 'service_forced';
-    else if (isEnabled(sampling.random, runtime, draw)) reason = 'sampling';
-  }
-  if (reason !== 'not_traceable' && !isEnabled(sampling.overall, runtime, draw)) {
-    reason = 'not_traceable';
-  }
+  const drawn = known === 'not_traceable' ? drawReason(headers, sampling, runtime, draw) : known;
+  const reason = isEnabled(sampling.overall, runtime, draw) ? drawn : 'not_traceable';
   if (settings.packsReason && reason !== known) writeReason(headers, info, reason);
   return reason;
+}
+
+function drawReason(
+  headers: HeaderMap,
+  { client, random }: TracingSettings['sampling'],
+  runtime: Runtime,
+  draw: number,
+): TraceReason {
+  if (headers.has('x-client-trace-id') && isEnabled(client, runtime, runtime.random())) {
+    return 'client_forced';
+  }
+  if (headers.has('x-envoy-force-trace')) return 'service_forced';
+  return isEnabled(random, runtime, draw) ? 'sampling' : 'not_traceable';
 }
 
 function reasonIn(requestId: string): TraceReason {

@@ -1,10 +1,10 @@
 /** `traceparent` and `tracestate`: reads them as Envoy does, which is more lenient than W3C. */
 import type { HeaderMap } from '../stream/header-map.ts';
-import { isAllZeros, isHex } from './span-ids.ts';
+import { isAllZeros } from './span-ids.ts';
 
 const TRACEPARENT = 'traceparent';
 const TRACESTATE = 'tracestate';
-const LENGTH = 55;
+const FORM = /^[0-9a-f]{2}-(?<trace>[0-9a-f]{32})-(?<parent>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})$/i;
 /** Of what a client may have carried along; longer ones are cut off. */
 const TRACESTATE_LENGTH_MAX = 8192;
 
@@ -21,12 +21,9 @@ export function hasW3cContext(headers: HeaderMap): boolean {
 
 /** Undefined where it is malformed. Every version is read as the first. */
 export function readW3cContext(headers: HeaderMap): W3cContext | undefined {
-  const text = headers.get(TRACEPARENT) ?? '';
-  if (text.length !== LENGTH) return undefined;
-  const [version = '', traceId = '', parentId = '', flags = '', ...rest] = text.split('-');
-  if (rest.length > 0 || version.length !== 2 || traceId.length !== 32) return undefined;
-  if (parentId.length !== 16 || flags.length !== 2) return undefined;
-  if (![version, traceId, parentId, flags].every(isHex)) return undefined;
+  const groups = FORM.exec(headers.get(TRACEPARENT) ?? '')?.groups;
+  if (groups === undefined) return undefined;
+  const { trace: traceId = '', parent: parentId = '', flags = '' } = groups;
   if (isAllZeros(traceId) || isAllZeros(parentId)) return undefined;
   return {
     traceId,

@@ -58,3 +58,9 @@ export interface RouteDecorator {
   readonly operation: string;
   readonly propagates: boolean;
 }
+
+/** The part of a route that tracing reads. */
+export interface TracedRoute {
+  readonly tracing?: RouteTracing;
+  readonly decorator?: RouteDecorator;
+}

@@ -3,6 +3,7 @@ import type {
   ClientConfig,
   SkyWalkingConfig,
 } from '../../../shared/api/generated/envoy/config/trace/v3/skywalking.ts';
+import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import type { SkyWalkingTracerConfig } from '../../../shared/resources/tracing/skywalking.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
@@ -15,7 +16,7 @@ const CLIENT_FIELDS = knownFields<ClientConfig>([
   'backend_token',
   'max_cache_size',
 ]);
-const SERVICE_NAME = 'EnvoyProxy';
+const DEFAULT_NAME = 'EnvoyProxy';
 const SEGMENTS_MAX = 1024;
 
 export const SKYWALKING_TRACER = extension(
@@ -26,23 +27,25 @@ export const SKYWALKING_TRACER = extension(
     const { client_config: client = {}, grpc_service: service = {} } = message;
     refuseOtherFields(client, CLIENT_FIELDS, scope.at('client_config'));
     const target = resolveGrpcService(service, scope.at('grpc_service'));
-    if (target === undefined) return undefined;
     const { nodeName } = scope.context;
-    const {
-      service_name: name = '',
-      instance_name: instance = '',
-      backend_token: token = '',
-    } = client;
-    const metadata =
-      token === ''
-        ? target.metadata
-        : [...target.metadata, { key: 'authentication', value: token }];
-    return {
-      kind: 'skywalking',
-      target: { ...target, metadata },
-      serviceName: name !== '' ? name : nodeName?.cluster || SERVICE_NAME,
-      instanceName: instance !== '' ? instance : nodeName?.id || SERVICE_NAME,
-      segmentsMax: client.max_cache_size ?? SEGMENTS_MAX,
-    };
+    return (
+      target && {
+        kind: 'skywalking',
+        target: withToken(target, client.backend_token),
+        serviceName: firstOf(client.service_name, nodeName?.cluster),
+        instanceName: firstOf(client.instance_name, nodeName?.id),
+        segmentsMax: client.max_cache_size ?? SEGMENTS_MAX,
+      }
+    );
   },
 );
+
+function withToken(target: GrpcTarget, token = ''): GrpcTarget {
+  if (token === '') return target;
+  return { ...target, metadata: [...target.metadata, { key: 'authentication', value: token }] };
+}
+
+/** The first that is not empty. */
+function firstOf(...names: readonly (string | undefined)[]): string {
+  return names.find((name) => name !== undefined && name !== '') ?? DEFAULT_NAME;
+}

@@ -14,6 +14,7 @@ import type {
   UpstreamConnectionInfo,
 } from '../../upstream/pools/http-pool.ts';
 import type { AttemptOptions, PerTryTimeout, UpstreamRequestOwner } from './attempt-seam.ts';
+import { resetTexts } from './reset-reasons.ts';
 import { PendingBody } from './pending-body.ts';
 import type { UpstreamAttemptLog } from './upstream-log.ts';
 import { sendMetadata, withWaiting } from './waiting-metadata.ts';
@@ -210,6 +211,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.options.meter?.responded(headers, this.connection?.isAnswerChunked === true);
     this.wholeTimer?.disarm();
     this.restartIdleTimer();
+    this.trace?.answered(headers);
     if (endStream) this.end();
     this.owner.onUpstreamHeaders(this, headers, endStream);
   }
@@ -240,6 +242,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   decodeTrailers(trailers: HeaderMap): void {
     this.options.loop.current = this.owner;
     if (this.isOver) return;
+    this.trace?.trailed(trailers);
     this.end();
     this.owner.onUpstreamTrailers(this, trailers);
   }
@@ -262,6 +265,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   private onOver(reason: ResetReason, detail: string): void {
     if (this.isOver) return;
+    this.trace?.failed(resetTexts(reason).text);
     this.end();
     this.owner.onUpstreamReset(this, reason, detail);
   }

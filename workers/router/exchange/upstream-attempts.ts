@@ -93,8 +93,8 @@ export class UpstreamAttempts {
   complete(upstream: UpstreamRequest): number | undefined {
     const { request, deadline } = this.#parts;
     deadline.disarm();
-    this.end(upstream, 0);
     request.info.lastUpstreamRxMs = this.#context.loop.clock.ms;
+    this.end(upstream, 0);
     return this.elapsedMs;
   }
 

@@ -20,7 +20,6 @@ import {
   timedOut,
   unfitRequest,
 } from '../answers/failures.ts';
-import { resetTexts } from '../attempt/reset-reasons.ts';
 import { noteHttpConnection } from '../attempt/upstream-info.ts';
 import type { PerTryTimeout, UpstreamRequestOwner } from '../attempt/attempt-seam.ts';
 import type { UpstreamRequest } from '../attempt/upstream-request.ts';
@@ -145,7 +144,6 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     const { request } = this;
     const { ledger, loop } = this.#context;
     upstream.log?.responded(headers);
-    upstream.trace?.answered(headers);
     request.info.firstUpstreamRxMs = loop.clock.ms;
     if (this.#repeatable !== undefined) {
       if (this.#repeatable.retriesHeaders(upstream, headers)) return;
@@ -171,7 +169,6 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
   }
 
   onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void {
-    upstream.trace?.trailed(trailers);
     clusterLedger.responseEnded(this.request, trailers);
     this.#onUpstreamComplete(upstream);
     this.#owner.onTrailers(trailers);
@@ -189,7 +186,6 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     const isRetried = info.attemptCount > 1;
     const failure = resetFailure(reason, detail, { isStarted, isRetried });
     if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');
-    upstream.trace?.failed(resetTexts(reason).text);
     this.#attempts.end(upstream, failure.flag);
     if (isStarted) ledger.reset(request);
     else {

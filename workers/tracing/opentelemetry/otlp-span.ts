@@ -22,6 +22,8 @@ const KINDS: Readonly<Record<SpanKind, number>> = { server: 2, client: 3 };
 const FLAGS_LOCAL = 0x101;
 const FLAGS_REMOTE = 0x301;
 const STATUS_ERROR = 2;
+/** What a server answers for; the rest is its client's fault. */
+const GRPC_SERVER_ERRORS: ReadonlySet<string> = new Set(['2', '4', '12', '13', '14', '15']);
 
 export class OtlpSpan implements Span {
   readonly #context: OtlpContext;
@@ -102,11 +104,22 @@ export class OtlpSpan implements Span {
         writer.text(2, name);
       });
     }
-    if (this.#tags.get('error') === 'true') {
-      writer.message(15, () => writer.integer(3, STATUS_ERROR));
+    const hasFailed = this.#hasFailed();
+    if (hasFailed !== undefined) {
+      writer.message(15, () => writer.integer(3, hasFailed ? STATUS_ERROR : 0));
     }
     writer.fixed32(16, isParentRemote ? FLAGS_REMOTE : FLAGS_LOCAL);
     this.#report(writer.finish());
+  }
+
+  /** Undefined: there is nothing to say of it. */
+  #hasFailed(): boolean | undefined {
+    const grpc = this.#tags.get('grpc.status_code');
+    if (grpc !== undefined) {
+      return this.#kind === 'client' ? grpc !== '0' : GRPC_SERVER_ERRORS.has(grpc);
+    }
+    const status = Number(this.#tags.get('http.status_code') ?? '0');
+    return status >= (this.#kind === 'client' ? 400 : 500) ? true : undefined;
   }
 }
 

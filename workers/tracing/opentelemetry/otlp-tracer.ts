@@ -61,7 +61,7 @@ export class OpenTelemetryTracer implements Tracer {
       parentId: parent?.parentId.toLowerCase() ?? '',
       isParentRemote: parent !== undefined,
       isSampled:
-        this.#sampler?.(traceId, parent) ?? (start.isSampled && parent?.isSampled !== false),
+        start.isSampled && (this.#sampler?.(traceId, parent) ?? parent?.isSampled !== false),
       state: parent?.state ?? '',
     };
     return new OtlpSpan(context, start, this.#report);

@@ -14,17 +14,12 @@ export function compileSampler(sampler: Sampler): CompiledSampler {
     }
     case 'ratio': {
       const { numerator, denominator } = sampler.share;
-      return (traceId) => isBelow(traceId, numerator / denominator);
+      return (traceId) => drawOf(traceId) % BigInt(denominator) < BigInt(numerator);
     }
   }
 }
 
-/** Draws by the trace's id, so that everybody on the trace's way decides alike. */
-function isBelow(traceId: string, share: number): boolean {
-  if (share >= 1) return true;
-  if (share <= 0) return false;
-  const draw = BigInt(`0x${traceId.slice(0, 16)}`);
-  const bytes = Buffer.allocUnsafe(8);
-  bytes.writeBigUInt64BE(draw);
-  return Number(bytes.readBigUInt64LE()) <= share * 2 ** 64;
+/** By the trace's id, so that everybody on the trace's way decides alike. */
+function drawOf(traceId: string): bigint {
+  return Buffer.from(traceId.slice(0, 16), 'hex').readBigUInt64LE();
 }

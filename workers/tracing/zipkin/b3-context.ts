@@ -1,5 +1,6 @@
 /** The context of B3, in several headers or in one: reads it as strictly as Envoy does. */
 import type { HeaderMap } from '../../stream/header-map.ts';
+import { isAllZeros } from '../span-ids.ts';
 
 const SINGLE = 'b3';
 const TRACE_ID = 'x-b3-traceid';
@@ -57,7 +58,7 @@ function readSeveral(headers: HeaderMap): B3Context | 'broken' {
   const parent = headers.get(PARENT_ID) ?? '';
   const isWhole = ID.test(trace) || ID_128.test(trace);
   if (!isWhole || !ID.test(span) || (parent !== '' && !ID.test(parent))) return 'broken';
-  const ids = { traceId: traceDigits(trace), spanId: digits(span), parentId: digits(parent) };
+  const ids = { traceId: traceDigits(trace), spanId: padded(span), parentId: parentDigits(parent) };
   return { ids, sampled, isSingle: false };
 }
 
@@ -80,13 +81,17 @@ export function writeB3Context(
   headers.set(SAMPLED, sampled);
 }
 
-function digits(id: string): string {
-  if (id === '' || /^0+$/.test(id)) return '';
+/** No parent is the same as one whose id is zero. */
+function parentDigits(id: string): string {
+  return id === '' || isAllZeros(id) ? '' : padded(id);
+}
+
+function padded(id: string): string {
   return id.toLowerCase().padStart(16, '0');
 }
 
 function traceDigits(id: string): string {
   const lower = id.toLowerCase();
   if (lower.length === 32) return lower.startsWith('0000000000000000') ? lower.slice(16) : lower;
-  return lower.padStart(16, '0');
+  return padded(lower);
 }

@@ -47,7 +47,7 @@ export class ZipkinTracer implements Tracer, ZipkinReporter {
       [localAddress.includes(':') ? 'ipv6' : 'ipv4']: localAddress,
       port: 0,
     };
-    const kind = { contentType: 'application/json' };
+    const kind = { contentType: 'application/json', accepted: 202 };
     this.#collector = new HttpCollector(config.collector, kind, env.services);
     this.#sender = new BatchSender({
       loop,
@@ -67,18 +67,15 @@ export class ZipkinTracer implements Tracer, ZipkinReporter {
     if (incoming === 'broken') return NO_SPAN;
     const { ids, sampled, isSingle, w3cState } = incoming;
     const isSampled = sampled ?? start.isSampled;
-    const isShared =
-      this.#config.sharesSpans &&
-      start.kind === 'server' &&
-      !this.#config.splitsSpans &&
-      !start.spawnsUpstreamSpan;
+    const kind = start.kind === 'client' && !this.#config.splitsSpans ? 'client' : 'server';
+    const isShared = this.#config.sharesSpans && kind === 'server';
     const context = {
       ...this.#idsOf(ids, isShared),
       isSampled,
       isSingle,
       w3cState: this.#config.usesW3c ? w3cState : undefined,
     };
-    const { kind, startWallMs } = start;
+    const { startWallMs } = start;
     const operation = headers.authority;
     return new ZipkinSpan(context, { operation, kind, startWallMs, isShared }, this);
   }
@@ -99,9 +96,9 @@ export class ZipkinTracer implements Tracer, ZipkinReporter {
     const isFallback = this.#config.usesW3c && b3.ids === undefined && !b3.isSingle;
     if (!isFallback || !hasW3cContext(headers)) return { ...b3, w3cState };
     const w3c = readW3cContext(headers);
-    if (w3c === undefined) return 'broken';
+    if (w3c === undefined) return { ...b3, w3cState };
     const ids = { traceId: w3c.traceId, spanId: w3c.parentId, parentId: '' };
-    return { ids, sampled: b3.sampled ?? w3c.isSampled, isSingle: false, w3cState };
+    return { ids, sampled: w3c.isSampled, isSingle: false, w3cState };
   }
 
   #idsOf(given: B3Ids | undefined, isShared: boolean): B3Ids {
@@ -115,12 +112,12 @@ export class ZipkinTracer implements Tracer, ZipkinReporter {
 
   /** The lower half of a new trace's id is its first span's. */
   #newTraceId(spanId: string): string {
-    const { has128BitIds, hasTimestampIds, usesW3c } = this.#config;
+    const { has128BitIds, hasTimestampIds } = this.#config;
     if (hasTimestampIds) {
       const seconds = Math.floor(this.#env.loop.clock.wallMs / 1000);
       return seconds.toString(16).padStart(8, '0') + newId64().slice(0, 8) + spanId;
     }
-    return has128BitIds || usesW3c ? newId64() + spanId : spanId;
+    return has128BitIds ? newId64() + spanId : spanId;
   }
 
   #send(spans: readonly Buffer[], done: (outcome: Outcome) => void): void {
