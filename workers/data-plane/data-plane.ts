@@ -121,7 +121,13 @@ class WorkerDataPlane implements DataPlane {
     });
     const pages = this.#sharedPages();
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
-    this.#accessLogs = new AccessLogs({ ...env, ...clients, runtime: this.#runtime, pages });
+    this.#accessLogs = new AccessLogs({
+      ...env,
+      ...clients,
+      loop: this.#loop,
+      runtime: this.#runtime,
+      pages,
+    });
     this.#limits = new ConnectionLimits({
       ...pages,
       maxConnections: env.heritage.maxDownstreamConnections,

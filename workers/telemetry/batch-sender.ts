@@ -38,6 +38,7 @@ export class BatchSender implements TimerOwner {
   #bytes = 0;
   #inFlight = 0;
   #isReleased = false;
+  #onSettled: (() => void) | undefined = undefined;
 
   constructor(options: BatchOptions) {
     this.#options = options;
@@ -58,6 +59,12 @@ export class BatchSender implements TimerOwner {
 
   flush(): void {
     while (this.#records.length > 0 && this.#inFlight < IN_FLIGHT_MAX) this.#send();
+  }
+
+  /** Resolves when what was sent has been answered. */
+  settled(): Promise<void> {
+    if (this.#inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#onSettled = resolve));
   }
 
   /** What waits is sent; nothing follows. */
@@ -96,6 +103,7 @@ export class BatchSender implements TimerOwner {
       if (isDone) return;
       isDone = true;
       this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#onSettled?.();
       if (this.#records.length > 0 && this.#isFull()) this.#send();
     });
   }

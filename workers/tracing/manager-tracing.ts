@@ -17,7 +17,7 @@ import type {
 } from '../stream/request-trace.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileTextFormat, type Formatter } from '../substitution/compile-format.ts';
-import { applyTags, compileTags, type CompiledTag } from './custom-tags.ts';
+import { compileTags, type CompiledTag, visitTags } from '../telemetry/custom-tags.ts';
 import { NO_SPAN, type Span, type Tracer } from './span.ts';
 import { noteMoments, tagAnswer, tagGrpcResponse, tagRequest } from './span-tags.ts';
 import { decideTrace } from './trace-decision.ts';
@@ -198,7 +198,7 @@ class StreamTrace implements RequestTrace {
       flags: info.responseFlags,
     });
     if (settings.isVerbose) noteMoments(span, info, 'all');
-    applyTags(this.#plan.tags, info, span);
+    visitTags(this.#plan.tags, info, (name, value) => span.setTag(name, value));
     tagGrpcResponse(span, info.responseHeaders);
     tagGrpcResponse(span, info.responseTrailers);
     span.finish(env.clock.wallMs);
@@ -269,7 +269,7 @@ class AttemptSpan implements AttemptTrace {
     span.setTag('peer.address', host.address);
     tagAnswer(span, { cluster, clusterAlias, status: this.#status, flags });
     if (settings.isVerbose) noteMoments(span, info, 'upstream');
-    applyTags(this.#tags, info, span);
+    visitTags(this.#tags, info, (name, value) => span.setTag(name, value));
     span.finish(env.clock.wallMs);
   }
 }

@@ -1,7 +1,7 @@
 /** The Datadog tracer: traces as msgpack to an agent by HTTP, every two seconds. */
 import { randomUUID } from 'node:crypto';
 import type { DatadogTracerConfig } from '../../../shared/resources/tracing/datadog.ts';
-import { DATADOG_TRACER } from '../../../shared/stats/templates/tracers.ts';
+import { DATADOG_TRACER } from '../../../shared/stats/templates/telemetry.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { BatchSender } from '../../telemetry/batch-sender.ts';
 import { HttpCollector, type Outcome } from '../../telemetry/collector.ts';

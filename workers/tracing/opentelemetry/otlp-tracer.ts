@@ -1,7 +1,7 @@
 /** The OpenTelemetry tracer: contexts of W3C, spans by the OpenTelemetry protocol. */
 import type { OpenTelemetryTracerConfig } from '../../../shared/resources/tracing/opentelemetry.ts';
 import { readInteger } from '../../../shared/runtime/read-runtime.ts';
-import { OPENTELEMETRY_TRACER } from '../../../shared/stats/templates/tracers.ts';
+import { OPENTELEMETRY_TRACER } from '../../../shared/stats/templates/telemetry.ts';
 import { ProtoWriter } from '../../protobuf/proto-writer.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { BatchSender } from '../../telemetry/batch-sender.ts';

@@ -3,7 +3,7 @@
  * Segments that cannot be sent wait, up to a number; what comes then is dropped and counted.
  */
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { SKYWALKING_TRACER } from '../../../shared/stats/templates/tracers.ts';
+import { SKYWALKING_TRACER } from '../../../shared/stats/templates/telemetry.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { GrpcService, GrpcStream } from '../../services/grpc-services.ts';

@@ -1,7 +1,7 @@
 /** The SkyWalking tracer: the context of `sw8`, segments by a stream of gRPC. */
 import { randomUUID } from 'node:crypto';
 import type { SkyWalkingTracerConfig } from '../../../shared/resources/tracing/skywalking.ts';
-import { SKYWALKING_TRACER } from '../../../shared/stats/templates/tracers.ts';
+import { SKYWALKING_TRACER } from '../../../shared/stats/templates/telemetry.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { NO_SPAN, type Span, type SpanStart, type Tracer } from '../span.ts';
 import type { TracerEnv } from '../tracer-env.ts';

@@ -1,7 +1,7 @@
 /** The Zipkin tracer: contexts of B3 and W3C, spans as JSON to a collector by HTTP. */
 import type { ZipkinTracerConfig } from '../../../shared/resources/tracing/zipkin.ts';
 import { readInteger } from '../../../shared/runtime/read-runtime.ts';
-import { ZIPKIN_TRACER } from '../../../shared/stats/templates/tracers.ts';
+import { ZIPKIN_TRACER } from '../../../shared/stats/templates/telemetry.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { BatchSender } from '../../telemetry/batch-sender.ts';
 import { HttpCollector, type Outcome } from '../../telemetry/collector.ts';

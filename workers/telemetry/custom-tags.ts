@@ -1,16 +1,15 @@
-/** Tags that a configuration adds to spans; those of a route replace a manager's of that name. */
+/** Tags that a configuration adds to spans and log records; those of a route replace a manager's of that name. */
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { CustomTag } from '../../shared/resources/tracing/tracing.ts';
 import { metadataValue, type NamespacedMetadata } from '../matching/metadata-value.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileTextFormat } from '../substitution/compile-format.ts';
-import type { Span } from './span.ts';
 
 type Source = Extract<CustomTag, { readonly kind: 'metadata' }>['source'];
 
 export interface CompiledTag {
   readonly name: string;
-  /** Undefined or empty: the span gets no such tag. */
+  /** Undefined or empty: there is no such tag. */
   value(info: StreamInfo): string | undefined;
 }
 
@@ -22,10 +21,14 @@ export function compileTags(
   return [...byName.values()].map((tag) => ({ name: tag.name, value: valueOf(tag) }));
 }
 
-export function applyTags(tags: readonly CompiledTag[], info: StreamInfo, span: Span): void {
+export function visitTags(
+  tags: readonly CompiledTag[],
+  info: StreamInfo,
+  visit: (name: string, value: string) => void,
+): void {
   for (const tag of tags) {
     const value = tag.value(info);
-    if (value !== undefined && value !== '') span.setTag(tag.name, value);
+    if (value !== undefined && value !== '') visit(tag.name, value);
   }
 }
 

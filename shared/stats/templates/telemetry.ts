@@ -1,4 +1,4 @@
-/** Statistics of tracers; every connection manager with the same kind of tracer counts here. */
+/** Statistics of what sends to collectors: tracers, which count by their kind, and access logs. */
 import { defineTemplate } from '../template.ts';
 import { counter } from './spec.ts';
 
@@ -33,4 +33,10 @@ export const SKYWALKING_TRACER = defineTemplate('skywalking_tracer', {
   segments_dropped: counter('Segments dropped: too many waited'),
   segments_flushed: counter('Segments sent that had waited'),
   segments_sent: counter('Segments sent to services'),
+});
+
+/** Prefix: `access_logs.open_telemetry_access_log.`, and a log's own. */
+export const OTLP_ACCESS_LOG = defineTemplate('otlp_access_log', {
+  logs_dropped: counter('Records dropped: too many waited'),
+  logs_written: counter('Records sent to collectors'),
 });
