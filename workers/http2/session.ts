@@ -32,6 +32,7 @@ import { Http2Stream, type StreamUser } from './http2-stream.ts';
 import { type Flood, InboundCounts } from './inbound-limits.ts';
 import { MetadataFrames } from './metadata/metadata-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
+import { ReadTurn } from './read-turn.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import { StreamTable } from './stream-table.ts';
 
@@ -57,6 +58,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   sawSettings = false;
   areSettingsAcknowledged = false;
   isOver = false;
+  readonly #turn = new ReadTurn();
 
   constructor(wire: Wire, user: SessionUser, options: SessionOptions) {
     this.user = user;
@@ -96,7 +98,13 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     }
     if (!this.hasBegun && this.options.isServer) this.user.onBegun?.();
     this.hasBegun = true;
-    if (this.#preface.isWhole) this.#reader.read(input, at, end);
+    if (!this.#preface.isWhole) return;
+    this.#turn.begin();
+    try {
+      this.#reader.read(input, at, end);
+    } finally {
+      this.#turn.end();
+    }
   }
 
   /** Opens a stream of this side; undefined when there are no numbers left. */
@@ -109,6 +117,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   reset(stream: Http2Stream, code: number): void {
     if (stream.isClosed) return;
     this.#close(stream, true);
+    this.#turn.streamEnded();
     this.user.onResetSent();
     this.writer.reset(stream, code);
   }
@@ -226,7 +235,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   openPeerStream(id: number, block: HeaderBlock): boolean {
     const { endStream, wireBytes } = block;
-    if (this.table.open.size >= this.options.maxConcurrentStreams) {
+    if (this.table.open.size + this.#turn.endedStreams >= this.options.maxConcurrentStreams) {
       // Until it knows the limit a peer may be above it.
       if (this.areSettingsAcknowledged) return this.refuseFrame();
       this.user.onRefused?.();
@@ -279,8 +288,10 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   #localEnded(stream: Http2Stream): void {
-    if (stream.isRemoteEnded && !stream.isClosed) this.#finish(stream);
-    else stream.user.onLocalEnd?.();
+    if (stream.isRemoteEnded && !stream.isClosed) {
+      this.#finish(stream);
+      this.#turn.streamEnded();
+    } else this.#turn.localEnded(stream);
   }
 
   onRemoteEnd(stream: Http2Stream): void {
