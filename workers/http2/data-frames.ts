@@ -54,6 +54,7 @@ export class DataFrames {
     this.#isTaken = false;
     const stream = session.table.open.get(id);
     if (stream === undefined) return this.#drop(id, length);
+    if (!stream.hasHeaders) return session.fail(ErrorCode.protocolError, 'DATA: stream not opened');
     if (stream.isRemoteEnded) {
       return session.fail(ErrorCode.streamClosed, 'DATA: stream in half-closed(remote)');
     }

@@ -48,6 +48,8 @@ export const Setting = {
   maxFrameSize: 5,
   maxHeaderListSize: 6,
   enableConnectProtocol: 8,
+  /** RFC 9218 section 2.1. */
+  noPriorities: 9,
 } as const;
 
 /** RFC 9113 section 7. */

@@ -101,6 +101,7 @@ export class HeaderFrames {
         return session.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
       case 'idle':
         if (!table.isPeers(id)) return session.refuseFrame();
+        if (table.isPeerLeaving && table.open.size === 0) table.takeNoMore();
         table.lastPeerStream = id;
         this.#isNew = true;
         return true;

@@ -147,7 +147,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   }
 
   onGoaway(): void {
-    // A client that opens no more streams closes when it has its answers.
+    this.session.table.isPeerLeaving = true;
   }
 
   onPingAck(payload: string): void {
@@ -181,8 +181,8 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.stats.countFlood(flood);
     this.#endStreams('protocol_error', FLOOD_DETAILS[flood]);
     // Who does not read is not waited for.
-    const isUnread = flood === 'outbound' || flood === 'outbound_control';
-    this.#finish(isUnread ? 'at_once' : 'now');
+    const isOutbound = flood === 'outbound' || flood === 'outbound_control';
+    this.#finish(isOutbound && this.session.writer.counts.isBlocked ? 'at_once' : 'now');
   }
 
   onBegun(): void {

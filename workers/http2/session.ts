@@ -41,7 +41,7 @@ const USER_REFUSED = 'The user callback function failed';
 
 export class Http2Session implements FrameReceiver, ControlledSession, BlockReceiver, DataReceiver {
   readonly writer: FrameWriter;
-  readonly peer = new PeerSettings();
+  readonly peer: PeerSettings;
   readonly table: StreamTable;
   readonly counts: InboundCounts;
   readonly user: SessionUser;
@@ -64,6 +64,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.user = user;
     this.options = options;
     this.#preface = new Preface(options.isServer ? CLIENT_PREFACE : '');
+    this.peer = new PeerSettings(options.isServer);
     this.table = new StreamTable(options.isServer);
     this.counts = new InboundCounts(options);
     this.#reader = new FrameReader(this, DEFAULT_MAX_FRAME_BYTES);
@@ -100,10 +101,12 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.hasBegun = true;
     if (!this.#preface.isWhole) return;
     this.#turn.begin();
+    this.writer.counts.beginRead();
     try {
       this.#reader.read(input, at, end);
     } finally {
       this.#turn.end();
+      this.writer.counts.endRead();
     }
   }
 
@@ -257,6 +260,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   deliverHeaders(stream: Http2Stream, endStream: boolean): boolean {
+    stream.hasHeaders = true;
     if (endStream) stream.isRemoteEnded = true;
     try {
       stream.user.onHeaders(endStream);
