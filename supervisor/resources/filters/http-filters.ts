@@ -21,7 +21,11 @@ import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
 import { FAULT_FILTER } from './http/fault.ts';
-import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
+import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
+import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
+import { HTTP1_BRIDGE_FILTER } from './http/grpc/http1-bridge.ts';
+import { REVERSE_BRIDGE_FILTER } from './http/grpc/reverse-bridge.ts';
+import { TRANSCODER_FILTER } from './http/grpc-json/json-transcoder.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
@@ -79,7 +83,11 @@ const ROWS = {
   json_to_metadata: JSON_TO_METADATA_FILTER,
   credential_injector: CREDENTIAL_INJECTOR_FILTER,
   api_key_auth: API_KEY_AUTH_FILTER,
-} satisfies Rows & { readonly grpc_stats: HttpFilterRow };
+  grpc_web: GRPC_WEB_FILTER,
+  grpc_json_transcoder: TRANSCODER_FILTER,
+  grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
+  grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
+} satisfies Rows;
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
 
