@@ -8,7 +8,7 @@ import type { FrameHeader } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, windowUpdateFrame } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 

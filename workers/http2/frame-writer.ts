@@ -21,7 +21,7 @@ import {
 } from './frames.ts';
 import { HpackEncoder } from './hpack/encoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import { OutboundCounts, type OutboundLimits } from './outbound-counts.ts';
+import { OutboundCounts, type OutboundLimits } from './limits/outbound-counts.ts';
 
 /** Puts a message's fields into a block, pseudo headers first. */
 export type WriteFields = (encoder: HpackEncoder, headers: HeaderMap) => void;

@@ -85,6 +85,17 @@ export function settingsFrame(settings: readonly (readonly [id: number, value: n
   return frameHeader(payload.length, FrameType.settings, 0, 0) + payload;
 }
 
+/** What one side of a connection says before anything else. */
+export function firstFrames(options: {
+  readonly isServer: boolean;
+  readonly settings: Parameters<typeof settingsFrame>[0];
+  readonly connectionWindow: number;
+}): string {
+  const more = options.connectionWindow - DEFAULT_WINDOW;
+  const window = more > 0 ? windowUpdateFrame(0, more) : '';
+  return (options.isServer ? '' : CLIENT_PREFACE) + settingsFrame(options.settings) + window;
+}
+
 export const SETTINGS_ACK = frameHeader(0, FrameType.settings, Flag.ack, 0);
 
 /** `payload` has eight bytes. */

@@ -12,7 +12,7 @@ import { ErrorCode, Setting } from '../frames.ts';
 import { mostBlockBytes } from '../header-block.ts';
 import type { FieldSink } from '../hpack/decoder.ts';
 import type { Http2Stream } from '../http2-stream.ts';
-import type { Flood } from '../inbound-limits.ts';
+import type { Flood } from '../limits/inbound-limits.ts';
 import { type MessageFault, MessageFields, SIZE_STATS } from '../message-fields.ts';
 import type { PeerSettings } from '../peer-settings.ts';
 import { Http2Session } from '../session.ts';

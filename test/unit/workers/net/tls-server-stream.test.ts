@@ -15,7 +15,7 @@ import {
   type ServerHandshake,
   TlsServerStream,
 } from '../../../../workers/net/tls-server-stream.ts';
-import { inBytes } from '../../../support/peers/in-bytes.ts';
+import { inBytes } from '../../../support/in-bytes.ts';
 import { makeAuthority } from '../../../support/parts/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { direct, prefix, route } from '../support/parts/routes.ts';
-import { type DataPlaneSetup, startDataPlane } from '../support/parts/data-plane.ts';
-import { HTTP2_OPTIONS } from '../support/parts/http2-options.ts';
+import { direct, prefix, route } from '../../support/parts/routes.ts';
+import { type DataPlaneSetup, startDataPlane } from '../../support/parts/data-plane.ts';
+import { HTTP2_OPTIONS } from '../../support/parts/http2-options.ts';
 import {
   dataFrame,
   type Fields,
@@ -15,14 +15,14 @@ import {
   GET,
   headersFrame,
   openFrames,
-} from '../support/peers/http2-client.ts';
+} from '../../support/peers/http2-client.ts';
 import {
   Flag,
   frameHeader,
   FrameType,
   pingFrame,
   SETTINGS_ACK,
-} from '../../workers/http2/frames.ts';
+} from '../../../workers/http2/frames.ts';
 
 const PING = '12345678';
 const GOAWAY = `${frameHeader(8, FrameType.goaway, 0, 0)}${'\0'.repeat(8)}`;

@@ -3,12 +3,17 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { describe, it } from 'node:test';
 import tls from 'node:tls';
-import { GREETING, bootstrap } from '../support/parts/bootstrap.ts';
-import { makeAuthority } from '../support/parts/certificates.ts';
-import { askSecurely, certificateFiles, secureListener, tlsSocket } from '../support/parts/tls.ts';
-import { startSluice, type Sluice } from '../support/programs/sluice.ts';
-import { inBytes } from '../support/peers/in-bytes.ts';
-import { makeScratch } from '../support/scratch.ts';
+import { GREETING, bootstrap } from '../../support/parts/bootstrap.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
+import {
+  askSecurely,
+  certificateFiles,
+  secureListener,
+  tlsSocket,
+} from '../../support/parts/tls.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { inBytes } from '../../support/in-bytes.ts';
+import { makeScratch } from '../../support/scratch.ts';
 
 const INSPECTOR = {
   name: 'envoy.filters.listener.tls_inspector',
