@@ -5,7 +5,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 
-export interface ZstdOptions {
+interface ZstdOptions {
   readonly writableHighWaterMark: number;
   readonly chunkSize: number;
   readonly flush?: number;

@@ -14,6 +14,13 @@ interface Channel {
   open: number;
 }
 
+interface Question {
+  readonly name: string;
+  readonly family: 4 | 6;
+}
+
+/** Questions with a socket of their own; beyond, they fail with those that a datagram ended. */
+const ALONE_MAX = 256;
 /** To tell of so many takes some milliseconds. */
 const QUESTIONS_PER_CHANNEL = 128;
 
@@ -22,6 +29,9 @@ export class Channels {
   readonly #turns: Turns;
   readonly #first: Channel;
   readonly #more = new Set<Channel>();
+  /** Of single questions that are asked once more. */
+  readonly #alone = new Set<Channel>();
+  #isCancelled = false;
 
   /** What comes of questions is told in `turns`. */
   constructor(settings: ResolverSettings, turns: Turns) {
@@ -35,21 +45,45 @@ export class Channels {
     return this.#first.resolver.getServers();
   }
 
+  /**
+   * A datagram that is no message ends all questions of its socket, whoever sent it. Each of them is
+   * asked once more on a channel of its own, where the next such datagram ends that one alone.
+   */
   ask(name: string, family: 4 | 6, answered: Answered): void {
-    const channel = this.#free();
-    channel.open += 1;
-    const callback: Answered = (error, records) => {
-      channel.open -= 1;
-      if (channel.open === 0) this.#more.delete(channel);
+    const tell: Answered = (error, records) =>
       void this.#turns.next().then(() => answered(error, records));
-    };
-    if (family === 4) channel.resolver.resolve4(name, { ttl: true }, callback);
-    else channel.resolver.resolve6(name, { ttl: true }, callback);
+    const channel = this.#free();
+    this.#askOn(channel, { name, family }, (error, records) => {
+      if (channel.open === 0) this.#more.delete(channel);
+      const isShared = error?.code === 'EBADRESP' && this.#alone.size < ALONE_MAX;
+      if (isShared && !this.#isCancelled) this.#askAlone({ name, family }, tell);
+      else tell(error, records);
+    });
   }
 
   /** What is open fails. */
   cancel(): void {
-    for (const { resolver } of [this.#first, ...this.#more]) resolver.cancel();
+    this.#isCancelled = true;
+    for (const { resolver } of [this.#first, ...this.#more, ...this.#alone]) resolver.cancel();
+  }
+
+  #askAlone(question: Question, answered: Answered): void {
+    const channel = this.#make();
+    this.#alone.add(channel);
+    this.#askOn(channel, question, (error, records) => {
+      this.#alone.delete(channel);
+      answered(error, records);
+    });
+  }
+
+  #askOn(channel: Channel, { name, family }: Question, answered: Answered): void {
+    channel.open += 1;
+    const callback: Answered = (error, records) => {
+      channel.open -= 1;
+      answered(error, records);
+    };
+    if (family === 4) channel.resolver.resolve4(name, { ttl: true }, callback);
+    else channel.resolver.resolve6(name, { ttl: true }, callback);
   }
 
   #free(): Channel {

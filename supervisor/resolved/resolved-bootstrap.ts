@@ -42,8 +42,9 @@ export interface ResolvedBootstrap {
   readonly overload?: OverloadConfig;
   /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
   readonly workerKillTimeoutMs: number;
-  /** Who is told how much the clusters have to do. */
+  /** Who is told how much the clusters have to do, and who has hosts checked. */
   readonly loadStats?: GrpcTarget;
+  readonly healthDiscovery?: GrpcTarget;
   /** The folder whose file `drain` makes the server begin as one that drains. */
   readonly flagsPath?: string;
   /** Where resources come from beside the file. */

@@ -5,7 +5,8 @@ import type { StatsEngine } from '../stats-output/stats-engine.ts';
 import type { ServerPartsInput } from './base-parts.ts';
 import type { ServiceClusters, ServiceStreams } from './service-streams.ts';
 
-export interface LoadStatsPart {
+/** What runs for a control plane beside the configuration that it sends. */
+export interface ControlPart {
   start(): void;
   close(): void;
 }
@@ -14,7 +15,7 @@ export function makeLoadStats(
   { clock, configuration }: ServerPartsInput,
   { openGrpc, node }: ServiceStreams,
   { upstreams, statStore, stats }: ServiceClusters & { readonly stats: StatsEngine },
-): LoadStatsPart {
+): ControlPart {
   const target = configuration.resolved.loadStats;
   let reporter: LoadReporter | undefined;
   let isClosed = false;

@@ -11,7 +11,8 @@ import { StatsEngine, type StatsEngineOptions } from '../stats-output/stats-engi
 import type { StatStore } from '../stats/stat-store.ts';
 import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 import { workerPids, type BaseParts, type ServerPartsInput } from './base-parts.ts';
-import { type LoadStatsPart, makeLoadStats } from './load-stats-part.ts';
+import { makeHealthDiscovery } from './health-discovery-part.ts';
+import { type ControlPart, makeLoadStats } from './load-stats-part.ts';
 import { makeServiceStreams, type ServiceStreams } from './service-streams.ts';
 import { sinkDependencies } from './sink-dependencies.ts';
 
@@ -20,7 +21,8 @@ const LOGS_MESSAGE = 'envoy.service.accesslog.v3.StreamAccessLogsMessage';
 export interface TellingParts {
   readonly stats: StatsEngine;
   readonly logServices: LogServices;
-  readonly loadStats: LoadStatsPart;
+  /** Loads and checks for control planes. */
+  readonly controls: readonly ControlPart[];
   /** With `--enable-mutex-tracing` only. */
   readonly contention: ContentionTracer | undefined;
 }
@@ -51,7 +53,10 @@ export function makeTellingParts(
   return {
     stats,
     logServices: makeLogServices(streams, statStore),
-    loadStats: makeLoadStats(input, streams, { upstreams, statStore, stats }),
+    controls: [
+      makeLoadStats(input, streams, { upstreams, statStore, stats }),
+      makeHealthDiscovery(input, streams, { upstreams, statStore }),
+    ],
     contention,
   };
 }

@@ -21,6 +21,7 @@ import type { SourceMakerOptions } from './sources/source-maker.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { LiveClusterMaker, type ClusterDependencies } from './live-cluster-maker.ts';
 import type { MergeCounter } from './merge-window.ts';
+import { ProbedClusters } from './probed-clusters.ts';
 import { deliverNotice, type KnownClusters } from './cluster-notices.ts';
 
 export interface UpstreamClustersOptions extends SourceMakerOptions {
@@ -31,10 +32,7 @@ export interface UpstreamClustersOptions extends SourceMakerOptions {
   readonly eventLogs: EventLogs;
   /** Of outlier detection in all clusters. */
   readonly outlierLogPath: string | undefined;
-  /**
-   * To all workers that have their first resources; others get the present hosts with these.
-   * Resolves when all have applied them.
-   */
+  /** To all workers that have their first resources. Resolves when all have applied them. */
   send(updates: readonly ResourceUpdate[]): Promise<unknown>;
   /** The same for a few small ones that nobody waits for. */
   tell(updates: readonly ResourceUpdate[]): void;
@@ -49,9 +47,12 @@ export class UpstreamClusters {
   readonly #clusters = new Map<string, LiveCluster>();
   /** Versions that wait for their first hosts, while the version before them serves. */
   readonly #warming = new Map<string, LiveCluster>();
+  readonly probed = new ProbedClusters(
+    (resolved) => this.#make(resolved),
+    (name) => this.#move(name, 'checks'),
+  );
   /** Names of clusters that are gone from the configuration while routes still name them. */
   readonly #leaving = new Set<string>();
-  /** Since the start. */
   #maker: LiveClusterMaker | undefined;
   readonly #known: KnownClusters;
   readonly #updates = new ClusterUpdates({
@@ -71,7 +72,7 @@ export class UpstreamClusters {
     this.#overview = new BreakerOverview(this.#breakers, () => options.runtime());
     this.#known = {
       active: (name) => this.#clusters.get(name),
-      warming: (name) => this.#warming.get(name),
+      warming: (name) => this.#warming.get(name) ?? this.probed.get(name),
       trafficBegan: (cluster) => this.#sendLater(cluster, undefined),
       answered: (cluster, { host, ticket }, answer) => {
         this.#updates.answered(cluster, { host, ticket, ...answer });
@@ -139,7 +140,7 @@ export class UpstreamClusters {
    * are.
    */
   *warmingUpdates(): Generator<ResourceUpdate> {
-    for (const name of this.#warming.keys()) {
+    for (const name of [...this.#warming.keys(), ...this.probed.names()]) {
       const live = this.#checked(name);
       if (live === undefined) continue;
       this.#updates.workerStarts(live);
@@ -173,6 +174,7 @@ export class UpstreamClusters {
     this.#unsubscribe?.();
     for (const cluster of this.#clusters.values()) cluster.close();
     for (const cluster of this.#warming.values()) cluster.close();
+    this.probed.close();
     this.#warming.clear();
     this.#options.eventLogs.close();
     this.#clusters.clear();
@@ -244,7 +246,7 @@ export class UpstreamClusters {
   /** A version of a cluster that has all but its first checks. */
   #checked(name: string): LiveCluster | undefined {
     const live = this.#warming.get(name);
-    return live?.readiness.isChecking === true ? live : undefined;
+    return live?.readiness.isChecking === true ? live : this.probed.get(name);
   }
 
   #use(cluster: LiveCluster): void {

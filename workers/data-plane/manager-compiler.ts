@@ -31,7 +31,8 @@ import {
 } from './compiler-context.ts';
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 
-const RQ_TOO_LARGE = HTTP_CONNECTION_MANAGER.index.downstream_rq_too_large;
+const { downstream_rq_too_large: RQ_TOO_LARGE, rs_too_large: RS_TOO_LARGE } =
+  HTTP_CONNECTION_MANAGER.index;
 
 /** Throws, with nothing changed, when a part cannot be made. */
 export function compileManager(
@@ -61,12 +62,12 @@ export function compileManager(
     stats: env.stats,
     runtime: context.runtime,
     ...namesOf(config.statPrefix),
-    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    ...tooLargeCounters(stats),
+    bufferLimitBytes,
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
     taps: context.taps,
     ...viewsOf(context.clusters),
-    bufferLimitBytes,
     services: context.services,
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
@@ -108,11 +109,21 @@ export function compileManager(
 /** What filters may know of clusters. */
 function viewsOf(
   clusters: CompilerContext['clusters'],
-): Pick<FilterContext, 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
+): Pick<FilterContext, 'callCluster' | 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
   return {
     clusterHealth: (name) => clusters.get(name)?.health(),
     clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
     wantedHosts: (name) => clusters.get(name)?.wantedHosts,
+    callCluster: (name) => clusters.get(name),
+  };
+}
+
+function tooLargeCounters(
+  stats: ManagerStats,
+): Pick<FilterContext, 'countRequestTooLarge' | 'countResponseTooLarge'> {
+  return {
+    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    countResponseTooLarge: () => stats.count(RS_TOO_LARGE),
   };
 }
 

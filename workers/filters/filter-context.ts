@@ -11,11 +11,19 @@ import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type { Taps } from '../tap/taps.ts';
+import type { CallStats } from '../upstream/call-stats.ts';
+import type { Retained } from '../upstream/hosts/retained.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { StartTasks } from './start-tasks.ts';
 import type { TokenBucket } from './common/token-bucket.ts';
+
+/** A cluster as filters count calls to it: its stats stay defined while somebody holds it. */
+export interface CallCluster {
+  readonly stats: { readonly calls: CallStats };
+  readonly retained: Retained;
+}
 
 export interface FilterContext {
   readonly loop: WorkerLoop;
@@ -27,6 +35,10 @@ export interface FilterContext {
   readonly statScope: string;
   /** Counts a request whose body was larger than a filter may keep. */
   countRequestTooLarge(): void;
+  /** Likewise an answer. */
+  countResponseTooLarge(): void;
+  /** Bytes that a filter may keep of one message. */
+  readonly bufferLimitBytes: number;
   /** This server's own health was failed by an operator. */
   isHealthCheckFailed(): boolean;
   /**
@@ -35,8 +47,6 @@ export interface FilterContext {
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
   /** Ends in a dot; undefined for a cluster that is not there. */
   clusterStatPrefix(name: string): string | undefined;
-  /** Bytes that a filter may keep of a body. */
-  readonly bufferLimitBytes: number;
   /** Sends requests of the filter's own to clusters. */
   readonly services: ServiceClient;
   /**
@@ -45,6 +55,8 @@ export interface FilterContext {
   wantedHosts(cluster: string): WantedHosts | undefined;
   /** What a request without a route may wait for; undefined: for nothing. */
   missingRoutes(headers: HeaderMap): WantedRoutes | undefined;
+  /** Where calls to a cluster count; undefined for an unknown one. */
+  callCluster(name: string): CallCluster | undefined;
   readonly routeDemand: RouteDemand;
   /** Settings that came apart from their filters. */
   readonly extensions: ExtensionStore;

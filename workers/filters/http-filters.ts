@@ -7,6 +7,9 @@ import type {
 } from '../../shared/resources/filters/http-filters.ts';
 import type { FilterFactory } from '../stream/filter.ts';
 import type { FilterContext } from './filter-context.ts';
+import { makeAdaptiveConcurrencyFilter } from './http/adaptive-concurrency/adaptive-concurrency.ts';
+import { makeAdmissionControlFilter } from './http/admission-control.ts';
+import { makeBandwidthLimitFilter } from './http/bandwidth-limit/bandwidth-limit.ts';
 import { makeBasicAuthFilter } from './http/basic-auth.ts';
 import { makeBufferFilter } from './http/buffer.ts';
 import { makeCompressorFilter } from './http/compressor/compressor.ts';
@@ -16,6 +19,11 @@ import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
 import { makeExtAuthzFilter } from './http/ext-authz/ext-authz.ts';
 import { makeFaultFilter } from './http/fault.ts';
+import { makeGrpcStatsFilter } from './http/grpc/grpc-stats.ts';
+import { makeGrpcWebFilter } from './http/grpc/grpc-web.ts';
+import { makeHttp1BridgeFilter } from './http/grpc/http1-bridge.ts';
+import { makeReverseBridgeFilter } from './http/grpc/reverse-bridge.ts';
+import { makeTranscoderFilter } from './http/grpc-json/json-transcoder.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
@@ -57,9 +65,17 @@ const ROWS = {
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
+  grpc_stats: makeGrpcStatsFilter,
+  grpc_json_transcoder: makeTranscoderFilter,
+  grpc_web: makeGrpcWebFilter,
+  grpc_http1_bridge: makeHttp1BridgeFilter,
+  grpc_http1_reverse_bridge: makeReverseBridgeFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
   ext_authz: makeExtAuthzFilter,
   ratelimit: makeRateLimitFilter,
+  bandwidth_limit: makeBandwidthLimitFilter,
+  admission_control: makeAdmissionControlFilter,
+  adaptive_concurrency: makeAdaptiveConcurrencyFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   jwt_authn: makeJwtAuthnFilter,
   ip_tagging: makeIpTaggingFilter,

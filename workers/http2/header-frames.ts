@@ -8,7 +8,7 @@ import { ErrorCode, Flag, FRAME_HEADER_BYTES, readNumber31 } from './frames.ts';
 import { HeaderBlock } from './header-block.ts';
 import { type FieldSink, HpackDecoder, HpackError } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
@@ -93,13 +93,15 @@ export class HeaderFrames {
     switch (table.stateOf(id)) {
       case 'open':
       case 'reset_here':
-      case 'closed':
       case 'forgotten':
       // As Envoy: a number below one that was used is not used any more, and its block is ignored.
       case 'skipped':
         return true;
+      case 'closed':
+        return session.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
       case 'idle':
         if (!table.isPeers(id)) return session.refuseFrame();
+        if (table.isPeerLeaving && table.open.size === 0) table.takeNoMore();
         table.lastPeerStream = id;
         this.#isNew = true;
         return true;

@@ -113,7 +113,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
     const decoder = this.#decoder;
     this.#end(isRemote && !this.isAnswered);
     if (!isRemote) decoder?.onReset('protocol_error', VIOLATION);
-    else decoder?.onReset('remote_reset', resetDetails(code));
+    else decoder?.onReset('remote_reset', resetDetails(code, this.stream.isRemoteEnded));
     this.#owner.onStreamOver();
   }
 

@@ -83,6 +83,12 @@ export interface FilterCallbacks extends StreamCallbacks {
   injectRequestTrailers(trailers: HeaderMap): void;
   injectResponseData(data: Buffer, endStream: boolean): void;
   injectResponseTrailers(trailers: HeaderMap): void;
+  /**
+   * Only while headers that are all there is pass this filter: what the filters behind it see as the
+   * rest of the message.
+   */
+  addRequestBody(data: Buffer): void;
+  addResponseBody(data: Buffer, trailers?: HeaderMap): void;
   /** Back-pressure of a filter that takes bodies: counted, balanced by the caller. */
   pauseRequest(paused: boolean): void;
   pauseResponse(paused: boolean): void;

@@ -3,13 +3,13 @@
 type Parameter = readonly [name: string, value: string];
 
 /** Of a path; an absent value is empty. Nothing is decoded. */
-export function parseQuery(path: string): Parameter[] {
+function parseQuery(path: string): Parameter[] {
   const mark = path.indexOf('?');
   return mark < 0 ? [] : parseParameters(path.slice(mark + 1));
 }
 
 /** Of a query or a form. */
-export function parseParameters(text: string): Parameter[] {
+function parseParameters(text: string): Parameter[] {
   if (text === '') return [];
   return text.split('&').map((part) => {
     const equals = part.indexOf('=');
@@ -36,7 +36,7 @@ export function withoutParameter(path: string, name: string): string {
 }
 
 /** The path with these parameters alone, in the order of their names. */
-export function withParameters(path: string, parameters: readonly Parameter[]): string {
+function withParameters(path: string, parameters: readonly Parameter[]): string {
   const mark = path.indexOf('?');
   const bare = mark < 0 ? path : path.slice(0, mark);
   if (parameters.length === 0) return bare;
@@ -47,17 +47,7 @@ export function withParameters(path: string, parameters: readonly Parameter[]): 
 const ESCAPE = /%([\da-fA-F]{2})/g;
 
 /** One character per byte; what is no escape stays. */
-export function percentDecode(text: string): string {
+function percentDecode(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-const RESERVED = /[^\w.~-]/g;
-
-/** Everything but letters, digits and `-_.~`; one character per byte. */
-export function percentEncode(text: string): string {
-  return text.replace(
-    RESERVED,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
 }

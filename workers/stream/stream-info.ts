@@ -139,6 +139,8 @@ export class StreamInfo {
   /** Internal as x-forwarded-for handling decided it. */
   isInternalRequest = false;
   isHealthCheck = false;
+  /** Set by filters that change what a request says it is: whether its client speaks gRPC. */
+  isGrpcClient: boolean | undefined = undefined;
   traceReason: 'not_traceable' | 'sampling' | 'service_forced' | 'client_forced' = 'not_traceable';
   /** Undefined where the connection manager does not trace. */
   trace: RequestTrace | undefined = undefined;

@@ -60,8 +60,6 @@ function metadata(sourceOf: SourceOf, keys: readonly string[]): Reader {
 
 function filterState({ args: [key = '', form = 'TYPED'] }: FormatCommand): Reader {
   if (form === 'FIELD') return () => undefined;
-  return (info) => {
-    const value = filterStateOf(info, key);
-    return value === undefined || form === 'PLAIN' ? value : JSON.stringify(value);
-  };
+  if (form === 'PLAIN') return (info) => filterStateOf(info, key);
+  return (info) => info.filterState?.jsonOf(key) ?? info.connection.filterState?.jsonOf(key);
 }

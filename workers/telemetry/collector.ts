@@ -113,7 +113,7 @@ export class HttpCollector implements Collector {
 }
 
 /** Unary calls of one method. */
-export class GrpcCollector implements Collector {
+class GrpcCollector implements Collector {
   readonly #service: GrpcService;
   readonly #options: { readonly method: string; readonly timeoutMs: number };
 

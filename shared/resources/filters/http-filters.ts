@@ -3,6 +3,9 @@
  * stats there are follows from this list.
  */
 import type { StatTemplate } from '../../stats/template.ts';
+import { ADAPTIVE_CONCURRENCY_DECLARATION } from './http/limits/adaptive-concurrency.ts';
+import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.ts';
+import { BANDWIDTH_LIMIT_DECLARATION } from './http/limits/bandwidth-limit.ts';
 import { BASIC_AUTH_DECLARATION } from './http/basic-auth.ts';
 import { BUFFER_DECLARATION } from './http/buffer.ts';
 import { COMPRESSOR_DECLARATION } from './http/compressor.ts';
@@ -13,6 +16,11 @@ import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_DECLARATION } from './http/ext-authz.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
+import { GRPC_STATS_DECLARATION } from './http/grpc/grpc-stats.ts';
+import { GRPC_WEB_DECLARATION } from './http/grpc/grpc-web.ts';
+import { HTTP1_BRIDGE_DECLARATION } from './http/grpc/http1-bridge.ts';
+import { REVERSE_BRIDGE_DECLARATION } from './http/grpc/reverse-bridge.ts';
+import { TRANSCODER_DECLARATION } from './http/grpc-json-transcoder.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
@@ -23,7 +31,7 @@ import { IP_TAGGING_DECLARATION } from './http/ip-tagging.ts';
 import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
-import { RATE_LIMIT_DECLARATION } from './http/rate-limit.ts';
+import { RATE_LIMIT_DECLARATION } from './http/limits/rate-limit.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
 import { ROUTER_DECLARATION } from './http/router.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
@@ -54,11 +62,19 @@ const HTTP_FILTERS = [
   HEADER_TO_METADATA_DECLARATION,
   EXT_AUTHZ_DECLARATION,
   RATE_LIMIT_DECLARATION,
+  ADAPTIVE_CONCURRENCY_DECLARATION,
+  ADMISSION_CONTROL_DECLARATION,
+  BANDWIDTH_LIMIT_DECLARATION,
   JWT_AUTHN_DECLARATION,
   IP_TAGGING_DECLARATION,
   JSON_TO_METADATA_DECLARATION,
   CREDENTIAL_INJECTOR_DECLARATION,
   API_KEY_AUTH_DECLARATION,
+  GRPC_STATS_DECLARATION,
+  GRPC_WEB_DECLARATION,
+  HTTP1_BRIDGE_DECLARATION,
+  REVERSE_BRIDGE_DECLARATION,
+  TRANSCODER_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;

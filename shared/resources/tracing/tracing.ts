@@ -20,7 +20,7 @@ export type CustomTag = { readonly name: string } & (
 );
 
 /** Which requests are sampled, each with the runtime key that overrides it. */
-export interface TraceSampling {
+interface TraceSampling {
   readonly client: RuntimeFraction;
   readonly random: RuntimeFraction;
   readonly overall: RuntimeFraction;

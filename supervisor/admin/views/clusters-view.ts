@@ -26,7 +26,8 @@ export interface ClustersViewOptions {
 }
 
 export function makeClustersView(options: ClustersViewOptions): ClustersView {
-  const { resources, upstreams, stats } = options;
+  const { resources, upstreams } = options;
+  const stats = new HostStatsReader(options.stats);
   return {
     refresh: () => options.refresh(),
     // One that only drains is gone for whoever looks.
@@ -46,12 +47,11 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
 function clusterStatus(
   cluster: LiveCluster,
   entry: ResourceEntry<'cluster'> | undefined,
-  store: StatStore,
+  stats: HostStatsReader,
 ): ClusterStatus {
   const { resolved, hostList, outlier, breakers } = cluster;
   const { resource, observabilityName } = resolved;
   const weights = cluster.weights();
-  const statPrefix = `host.${resource.name}.`;
   return {
     name: resource.name,
     observabilityName,
@@ -62,9 +62,11 @@ function clusterStatus(
     hosts: {
       length: hostList.length,
       *[Symbol.iterator]() {
-        for (const [at, host] of hostList.entries()) {
+        const ofHost = stats.begin(cluster);
+        for (let at = 0; at < hostList.length; at++) {
+          const host = hostList[at] as HostResource;
           const weight = weights?.[at] ?? host.weight;
-          yield hostStatus({ host, weight, outlier }, hostStats(statPrefix + host.id, store));
+          yield hostStatus({ host, weight, outlier }, ofHost(host));
         }
       },
     },
@@ -114,20 +116,53 @@ function hostStatus({ host, weight, outlier }: ShownHost, stats: HostStats): Hos
 const NO_FLAGS: HostStatus['healthFlags'] = [];
 const NO_RATES = { successRate: -1, localOriginSuccessRate: -1 };
 
-/** Zeros until a worker has used the host. */
-function hostStats(name: string, store: StatStore): HostStats {
-  const base = store.find(HOST, `${name}.`)?.base;
-  if (base === undefined) return NO_HOST_STATS;
-  const value = (name: keyof HostStats): number => store.valueOf(base + HOST.index[name]);
-  return {
-    cx_active: value('cx_active'),
-    cx_connect_fail: value('cx_connect_fail'),
-    cx_total: value('cx_total'),
-    rq_active: value('rq_active'),
-    rq_pending_active: value('rq_pending_active'),
-    rq_error: value('rq_error'),
-    rq_success: value('rq_success'),
-    rq_timeout: value('rq_timeout'),
-    rq_total: value('rq_total'),
-  };
+/** What was found when none of a cluster's hosts had statistics. */
+interface Unused {
+  readonly generation: number;
+  readonly hosts: readonly HostResource[];
+}
+
+/**
+ * Reads the statistics of hosts: zeros until a worker has used one. To look for what is not there
+ * takes a name and a search for each host, so that it remembers which clusters have none: that
+ * holds until another statistic is defined or the hosts are others.
+ */
+class HostStatsReader {
+  readonly #store: StatStore;
+  readonly #unused = new WeakMap<LiveCluster, Unused>();
+
+  constructor(store: StatStore) {
+    this.#store = store;
+  }
+
+  /** For all hosts of a cluster, in their order. */
+  begin(cluster: LiveCluster): (host: HostResource) => HostStats {
+    const { generation } = this.#store;
+    const hosts = cluster.hostList;
+    const known = this.#unused.get(cluster);
+    if (known?.generation === generation && known.hosts === hosts) return () => NO_HOST_STATS;
+    const prefix = `host.${cluster.name}.`;
+    let isUnused = true;
+    return (host) => {
+      const base = this.#store.find(HOST, `${prefix}${host.id}.`)?.base;
+      isUnused &&= base === undefined;
+      if (isUnused && host === hosts.at(-1)) this.#unused.set(cluster, { generation, hosts });
+      return base === undefined ? NO_HOST_STATS : this.#read(base);
+    };
+  }
+
+  #read(base: number): HostStats {
+    const value = (name: keyof HostStats): number => this.#store.valueOf(base + HOST.index[name]);
+    return {
+      cx_active: value('cx_active'),
+      cx_connect_fail: value('cx_connect_fail'),
+      cx_total: value('cx_total'),
+      rq_active: value('rq_active'),
+      rq_pending_active: value('rq_pending_active'),
+      rq_error: value('rq_error'),
+      rq_success: value('rq_success'),
+      rq_timeout: value('rq_timeout'),
+      rq_total: value('rq_total'),
+    };
+  }
 }

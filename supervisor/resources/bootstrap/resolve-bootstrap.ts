@@ -4,6 +4,7 @@
  */
 import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { ApiConfigSource } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
 import type { Problem, ProblemSink } from '../../config/problem.ts';
 import { DEFAULT_FLUSH_INTERVAL_MS, resolveStatsConfig } from './resolve-stats-config.ts';
 import { canCarryDiscovery } from '../config-source.ts';
@@ -59,6 +60,7 @@ const FIELDS = knownFields<Bootstrap>(
     'stats_flush_on_admin',
     'stats_eviction_interval',
     'flags_path',
+    'hds_config',
     'watchdog',
     'watchdogs',
     'layered_runtime',
@@ -140,6 +142,7 @@ export async function resolveBootstrap(
   checkNamedSources(resources, isStaticCluster, scope.at('static_resources'));
   const usesRuntime = checkRuntimeSources(runtime.layers, isStaticCluster, scope);
   checkNode(node, { dynamic, resources, usesRuntime }, scope);
+  const { cluster_manager: manager = {} } = message;
   const bootstrap: ResolvedBootstrap = {
     dynamic,
     maxRegexProgramSize: context.maxRegexProgramSize,
@@ -154,21 +157,21 @@ export async function resolveBootstrap(
     runtimeLayers: runtime.layers,
     ...optional('overload', overload),
     workerKillTimeoutMs: resolveWorkerKillTimeout(message, scope),
-    ...optional('loadStats', resolveReportingService(message, scope)),
+    ...optional(
+      'loadStats',
+      firstService(manager.load_stats_config, scope.at('cluster_manager', 'load_stats_config')),
+    ),
+    ...optional('healthDiscovery', firstService(message.hds_config, scope.at('hds_config'))),
     ...optional('flagsPath', message.flags_path || undefined),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return isRefused ? { resources, problems } : { bootstrap, resources, problems };
 }
 
-/** Only the first of its services counts, as in Envoy; without one nothing is told. */
-function resolveReportingService(
-  { cluster_manager: manager }: Bootstrap,
-  scope: Scope,
-): GrpcTarget | undefined {
-  const service = manager?.load_stats_config?.grpc_services?.[0];
-  const place = scope.at('cluster_manager', 'load_stats_config', 'grpc_services', 0);
-  return service && resolveGrpcService(service, place);
+/** Only the first service counts, as in Envoy; without one nothing is told. */
+function firstService(source: ApiConfigSource | undefined, scope: Scope): GrpcTarget | undefined {
+  const service = source?.grpc_services?.[0];
+  return service && resolveGrpcService(service, scope.at('grpc_services', 0));
 }
 
 function checkStatsIntervals(message: Bootstrap, scope: Scope): void {

@@ -9,6 +9,9 @@ import type {
 } from '../../../shared/resources/filters/http-filters.ts';
 import { ExtensionRegistry } from '../extensions.ts';
 import type { HttpFilterRow } from './http-filter-row.ts';
+import { ADAPTIVE_CONCURRENCY_FILTER } from './http/adaptive-concurrency.ts';
+import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
+import { BANDWIDTH_LIMIT_FILTER } from './http/bandwidth-limit.ts';
 import { BASIC_AUTH_FILTER } from './http/basic-auth.ts';
 import { BUFFER_FILTER } from './http/buffer.ts';
 import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
@@ -18,7 +21,11 @@ import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
 import { FAULT_FILTER } from './http/fault.ts';
-import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
+import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
+import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
+import { HTTP1_BRIDGE_FILTER } from './http/grpc/http1-bridge.ts';
+import { REVERSE_BRIDGE_FILTER } from './http/grpc/reverse-bridge.ts';
+import { TRANSCODER_FILTER } from './http/grpc-json/json-transcoder.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
@@ -68,12 +75,19 @@ const ROWS = {
   header_to_metadata: HEADER_TO_METADATA_FILTER,
   ext_authz: EXT_AUTHZ_FILTER,
   ratelimit: RATE_LIMIT_FILTER,
+  bandwidth_limit: BANDWIDTH_LIMIT_FILTER,
+  admission_control: ADMISSION_CONTROL_FILTER,
+  adaptive_concurrency: ADAPTIVE_CONCURRENCY_FILTER,
   jwt_authn: JWT_AUTHN_FILTER,
   ip_tagging: IP_TAGGING_FILTER,
   json_to_metadata: JSON_TO_METADATA_FILTER,
   credential_injector: CREDENTIAL_INJECTOR_FILTER,
   api_key_auth: API_KEY_AUTH_FILTER,
-} satisfies Rows & { readonly grpc_stats: HttpFilterRow };
+  grpc_web: GRPC_WEB_FILTER,
+  grpc_json_transcoder: TRANSCODER_FILTER,
+  grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
+  grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
+} satisfies Rows;
 
 const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
 

@@ -18,7 +18,7 @@ import { waitUntil } from '../../support/wait.ts';
 type Answer = (socket: Socket) => Promise<void> | void;
 
 const OK = 'HTTP/1.1 200 OK\r\n';
-const DEEP = attackRuns(50_000, 500_000);
+const DEEP = attackRuns(50_000, 100_000);
 /** The supervisor itself and what one question may bring in its time. */
 const MEMORY_MAX_KB = attackRuns(400, 1024) * 1024;
 

@@ -10,7 +10,7 @@ import { describe, it } from 'node:test';
 import { NameResolver } from '../../../supervisor/dns/name-resolver.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { attackRandom, attackRuns } from '../../support/attack.ts';
-import { within } from '../../support/wait.ts';
+import { waitUntil, within } from '../../support/wait.ts';
 
 /** Bytes of an answer to the question, which stands at 12 and ends before `end`. */
 type Reply = (query: Buffer, end: number) => readonly Buffer[];
@@ -102,6 +102,22 @@ function endOfQuestion(query: Buffer): number {
   return at + 5;
 }
 
+function resolverOf(port: number, timeoutMs = 300): NameResolver {
+  return new NameResolver({
+    settings: {
+      servers: [`127.0.0.1:${port}`],
+      serversAreFallback: false,
+      noSearchDomains: true,
+      skipsUnroutable: false,
+      usesTcp: false,
+      timeoutMs,
+      tries: 1,
+    },
+    writer: new StatStore(),
+    hostsPath: '/nowhere',
+  });
+}
+
 describe('a hostile name server over UDP', () => {
   it('ends every question, and nothing else', async () => {
     const random = attackRandom(9);
@@ -120,19 +136,7 @@ describe('a hostile name server over UDP', () => {
     });
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
-    const resolver = new NameResolver({
-      settings: {
-        servers: [`127.0.0.1:${socket.address().port}`],
-        serversAreFallback: false,
-        noSearchDomains: true,
-        skipsUnroutable: false,
-        usesTcp: false,
-        timeoutMs: 300,
-        tries: 1,
-      },
-      writer: new StatStore(),
-      hostsPath: '/nowhere',
-    });
+    const resolver = resolverOf(socket.address().port);
     const ask = async (index: number): Promise<number> => {
       const [what = ''] = replies[index] ?? [];
       const name = `h${String(index).padStart(10, '0')}.test`;
@@ -153,5 +157,32 @@ describe('a hostile name server over UDP', () => {
     assert.ok(found > 3, `${found} found`);
     resolver.close();
     socket.close();
+  });
+
+  it('ends no question but the one whose answer is no message', async () => {
+    const held = new Set<string>();
+    const socket: Socket = createSocket('udp4');
+    socket.on('message', (query, { port, address }) => {
+      const name = query.subarray(12).toString('latin1');
+      const say = (bytes: Buffer): void => socket.send(bytes, port, address);
+      if (name.includes('bad')) say(query.subarray(0, 13));
+      else if (held.has(name)) for (const each of answersTo(query)) say(each);
+      else held.add(name);
+    });
+    const answersTo = (query: Buffer): readonly Buffer[] => one(good)(query, endOfQuestion(query));
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const resolver = resolverOf(socket.address().port, 10_000);
+    try {
+      const names = Array.from({ length: 40 }, (_, at) => `good${at}.test`);
+      const answers = Promise.all(names.map((name) => resolver.resolve(name, 'V4_ONLY')));
+      await waitUntil('all questions', () => held.size === names.length);
+      const bad = await within('the bad one', resolver.resolve('bad.test', 'V4_ONLY'));
+      assert.equal(bad.outcome, 'failed');
+      for (const { outcome } of await within('the others', answers)) assert.equal(outcome, 'found');
+    } finally {
+      resolver.close();
+      socket.close();
+    }
   });
 });

@@ -22,6 +22,7 @@ interface Settings {
 async function start(
   upPort: number,
   { provider, requires = { provider_name: 'p' }, clusters = [] }: Settings,
+  args: readonly string[] = [],
 ): Promise<{ readonly sluice: Sluice; readonly port: number }> {
   const filter = {
     name: 'envoy.filters.http.jwt_authn',
@@ -38,6 +39,7 @@ async function start(
       listeners: [httpListener(routes, { hcm: { http_filters: [filter, router] } })],
       clusters: [staticCluster('up', [upPort]), ...clusters],
     }),
+    args,
   });
   return { sluice, port: await sluice.listenerPort('web') };
 }
@@ -175,5 +177,24 @@ describe('jwt_authn', () => {
       await sluice.stats('filter=jwt_authn'),
       /jwks_fetch_failed: 3\n.*jwks_fetch_success: 1$/m,
     );
+  });
+
+  it('writes no token anywhere, at any level of the log', async () => {
+    await using up = await startHttpUpstream();
+    const signer = makeSigner('RS256');
+    const { sluice, port } = await start(up.port, { provider: local([signer]) }, ['-l', 'trace']);
+    await using _ = sluice;
+    const good = signer.sign(GOOD);
+    const bad = makeSigner('RS256').sign({ ...GOOD, sub: 'mallory' });
+    for (const token of [good, bad, `${good}x`]) {
+      await fetchOnce({ port, headers: bearer(token) });
+      await fetchOnce({ port, path: `/?access_token=${token}` });
+    }
+    const pages = ['/config_dump', '/stats', '/clusters', '/listeners', '/server_info'];
+    const shown = await Promise.all(pages.map(async (page) => (await sluice.admin(page)).body));
+    const all = [...shown, sluice.stderr(), sluice.stdout()].join('\n');
+    for (const token of [good, bad]) {
+      for (const part of token.split('.').slice(1)) assert.ok(!all.includes(part));
+    }
   });
 });

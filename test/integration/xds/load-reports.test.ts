@@ -1,13 +1,11 @@
 /** `load_stats_config`: what a control plane is told of the loads of clusters. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
-import { decodeMessage } from '../../../supervisor/config/convert/message-decoder.ts';
-import { messageToBinary } from '../../../supervisor/config/message-codec.ts';
 import type { LoadStatsRequest } from '../../../shared/api/generated/envoy/service/load_stats/v3/lrs.ts';
 import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { framed, startGrpcPeer, type GrpcPeer } from '../../support/peers/services/grpc-peer.ts';
+import { messagesOf, wireMessage } from '../../support/peers/services/messages.ts';
 import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
@@ -22,34 +20,18 @@ const HTTP2 = {
     },
   },
 };
-const catalog = new ApiCatalog();
 
 /** A control plane that wants to hear of these clusters ten times a second. */
 async function startLoadService(wanted: object): Promise<GrpcPeer> {
-  const answer = messageToBinary(catalog, RESPONSE, {
-    ...wanted,
-    load_reporting_interval: '0.1s',
-  });
+  const answer = wireMessage(RESPONSE, { ...wanted, load_reporting_interval: '0.1s' });
   return await startGrpcPeer(({ stream }) => {
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
-    stream.write(framed(Buffer.from(answer)));
+    stream.write(answer);
   });
 }
 
-/** The messages of the stream so far. */
-function reportsOf(peer: GrpcPeer, call = 0): LoadStatsRequest[] {
-  const bytes = peer.calls[call]?.body() ?? Buffer.alloc(0);
-  const messages: LoadStatsRequest[] = [];
-  for (let at = 0; at + 5 <= bytes.length;) {
-    const end = at + 5 + bytes.readUInt32BE(at + 1);
-    if (end > bytes.length) break;
-    const options = { catalog, onUnknownField: () => undefined };
-    const message = decodeMessage(options, catalog.message(REQUEST), bytes.subarray(at + 5, end));
-    messages.push(message as LoadStatsRequest);
-    at = end;
-  }
-  return messages;
-}
+/** The messages of the first stream so far. */
+const reportsOf = (peer: GrpcPeer): LoadStatsRequest[] => messagesOf(peer.calls[0], REQUEST);
 
 async function startReporting(service: GrpcPeer, upstreamPort: number): Promise<Sluice> {
   const target = { envoy_grpc: { cluster_name: 'plane' } };

@@ -38,6 +38,23 @@ export class TokenBucket {
     }
   }
 
+  /** As many as there are, up to `count`. */
+  takeUpTo(count: number, nowMs: number): number {
+    for (;;) {
+      const before = this.state.load();
+      const emptyMs = this.emptyMs(before, nowMs);
+      const taken = Math.min(count, Math.floor(this.tokensSince(emptyMs, nowMs)));
+      if (taken <= 0) return 0;
+      if (this.state.exchange(before, emptyMs + taken * this.msPerToken)) return taken;
+    }
+  }
+
+  /** A bucket that was never touched has so many tokens instead of being full. */
+  startWith(tokens: number, nowMs: number): void {
+    if (this.state.load() !== 0) return;
+    this.state.exchange(0, nowMs - Math.min(tokens, this.maxTokens) * this.msPerToken);
+  }
+
   /** Whole tokens. */
   remaining(nowMs: number): number {
     return Math.floor(this.tokensSince(this.emptyMs(this.state.load(), nowMs), nowMs));

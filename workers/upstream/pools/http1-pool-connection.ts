@@ -19,6 +19,9 @@ const PLAIN_HTTP1: Http1ClientOptions = {
   headerCase: 'lower',
 };
 
+/** As Envoy offers it to hosts over TLS. */
+const ALPN: readonly string[] = ['http/1.1'];
+
 export class Http1PoolConnection
   extends PooledConnection<PoolClient>
   implements Http1ClientOwner, UpstreamConnectionInfo
@@ -33,7 +36,7 @@ export class Http1PoolConnection
   ) {
     const { upstreamHttp } = pool.cluster.resource;
     const { idleTimeoutMs, maxConnectionDurationMs: maxDurationMs = 0 } = upstreamHttp;
-    super(pool, { capacity: 1, idleTimeoutMs, maxDurationMs, ...undecided });
+    super(pool, { capacity: 1, idleTimeoutMs, maxDurationMs, alpn: ALPN, ...undecided });
     this.#codec = new Http1ClientCodec(this.transport, this, {
       maxHeaderBytes: upstreamHttp.maxResponseHeadersKb * 1024,
       maxHeaderCount: upstreamHttp.maxHeadersCount,

@@ -69,12 +69,9 @@ export interface ExtAuthzOptions {
   readonly sendsRawHeaders: boolean;
   readonly validatesMutations: boolean;
   readonly mutationRules?: HeaderMutationRules;
-  readonly destinationLabels: Dictionary<string>;
   readonly ingestsMetadata: boolean;
-  readonly keepsFilterState: boolean;
   /** 0: no limit but that of the answer as a whole. */
   readonly deniedBodyBytesMax: number;
-  readonly enforcesHeaderLimits: boolean;
   /** Requests pass whatever a check says; what it said is counted. */
   readonly isShadow: boolean;
 }

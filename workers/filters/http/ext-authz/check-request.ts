@@ -22,7 +22,7 @@ export function writeCheckRequest(request: CheckedRequest, facts: CheckFacts): B
   const writer = new ProtoWriter();
   writer.message(1, () => {
     writeSource(writer, request, options);
-    writer.message(2, () => writeDestination(writer, info.connection, options));
+    writer.message(2, () => writeDestination(writer, info.connection));
     writer.message(4, () => {
       writer.message(1, () => writeTime(writer, info.startWallMs));
       writer.message(2, () => writeHttp(writer, request, facts));
@@ -59,13 +59,8 @@ function writeSource(
   });
 }
 
-function writeDestination(
-  writer: ProtoWriter,
-  { localAddress, tls }: ConnectionInfo,
-  { destinationLabels }: ExtAuthzOptions,
-): void {
+function writeDestination(writer: ProtoWriter, { localAddress, tls }: ConnectionInfo): void {
   writer.message(1, () => writeAddress(writer, localAddress));
-  writeMap(writer, 3, destinationLabels);
   writer.utf8(4, principalOf(tls?.local));
 }
 

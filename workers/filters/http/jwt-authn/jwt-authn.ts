@@ -113,6 +113,8 @@ class JwtAuthnFilter extends PassThroughFilter implements Verification {
   readonly #callbacks: FilterCallbacks;
   #headers: HeaderMap | undefined = undefined;
   #cancels: (() => void)[] = [];
+  /** As it came: tokens are taken out of it. */
+  #path = '';
   #isWaiting = false;
   #isAnswered = false;
 
@@ -136,17 +138,17 @@ class JwtAuthnFilter extends PassThroughFilter implements Verification {
       return 'continue';
     }
     this.#headers = headers;
-    const uri = originalUri(headers);
+    this.#path = headers.path;
     let status: JwtStatus | undefined;
     requirement.verify(this, (settled) => {
       status = settled;
-      if (this.#isWaiting) this.#settleLater(settled, uri);
+      if (this.#isWaiting) this.#settleLater(settled);
     });
     if (status === undefined) {
       this.#isWaiting = true;
       return 'stop';
     }
-    return this.#settle(status, uri) ? 'continue' : 'stop';
+    return this.#settle(status) ? 'continue' : 'stop';
   }
 
   override decodeData(): DataStatus {
@@ -220,14 +222,14 @@ class JwtAuthnFilter extends PassThroughFilter implements Verification {
     });
   }
 
-  #settleLater(status: JwtStatus, uri: string): void {
+  #settleLater(status: JwtStatus): void {
     if (this.#isAnswered) return;
     this.#isWaiting = false;
-    if (this.#settle(status, uri)) this.#callbacks.continueDecoding();
+    if (this.#settle(status)) this.#callbacks.continueDecoding();
   }
 
   /** True when the request goes on. */
-  #settle(status: JwtStatus, uri: string): boolean {
+  #settle(status: JwtStatus): boolean {
     const { count, options } = this.#compiled;
     this.#isAnswered = true;
     if (status === 'ok') {
@@ -242,6 +244,7 @@ class JwtAuthnFilter extends PassThroughFilter implements Verification {
       details: detailsOf(text),
     };
     const error = status === 'missing' ? '' : ', error="invalid_token"';
+    const uri = originalUri(this.headers, this.#path);
     const modifyHeaders = (answer: HeaderMap): void =>
       answer.set('www-authenticate', `Bearer realm="${uri}"${error}`);
     this.#callbacks.sendLocalReply(options.stripsFailure ? reply : { ...reply, modifyHeaders });

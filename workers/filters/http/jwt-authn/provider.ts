@@ -8,11 +8,9 @@ import type {
 import type { FilterContext } from '../../filter-context.ts';
 import type { ParsedToken } from './parse-token.ts';
 import { ProviderKeys } from './provider-keys.ts';
+import { RememberedTokens } from './remembered-tokens.ts';
 import { TokenCache } from './token-cache.ts';
 
-/** Tokens that are remembered without being asked to, and how long they may be. */
-const REMEMBERED_MAX = 512;
-const REMEMBERED_BYTES_MAX = 4096;
 /** What a token that was asked to be kept is allowed to be late. */
 const KEPT_SKEW_SECONDS = 60;
 
@@ -27,7 +25,7 @@ export class Provider {
   /** The configured one; its hits and misses are counted. */
   readonly #kept: TokenCache | undefined;
   /** What saves work and is not seen. */
-  readonly #remembered = new TokenCache(REMEMBERED_MAX, REMEMBERED_BYTES_MAX);
+  readonly #remembered = new RememberedTokens();
 
   constructor(settings: JwtProvider, context: FilterContext, count: CountJwt) {
     const { audiences, subjects, cache } = settings;

@@ -8,7 +8,7 @@ import { RATE_LIMIT_UNITS } from '../../../../shared/resources/routes/rate-limit
 import type {
   RateLimitOptions,
   RateLimitPerRoute,
-} from '../../../../shared/resources/filters/http/rate-limit.ts';
+} from '../../../../shared/resources/filters/http/limits/rate-limit.ts';
 import { memberOf } from '../../../../shared/text/dictionary.ts';
 import { metadataValue } from '../../../matching/metadata-value.ts';
 import type { FilterCallbacks } from '../../../stream/filter.ts';

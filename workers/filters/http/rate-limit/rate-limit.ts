@@ -6,7 +6,7 @@ import type {
   RateLimitFilterSettings,
   RateLimitOptions,
   RateLimitPerRoute,
-} from '../../../../shared/resources/filters/http/rate-limit.ts';
+} from '../../../../shared/resources/filters/http/limits/rate-limit.ts';
 import { dottedPrefix } from '../../../../shared/stats/stat-scope.ts';
 import { isEnabled, type Runtime } from '../../../loop/runtime.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../../../routing/header-mutations.ts';

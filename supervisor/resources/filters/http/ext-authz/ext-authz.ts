@@ -67,7 +67,6 @@ const FIELDS = knownFields<ExtAuthz>(
     'enable_dynamic_metadata_ingestion',
     'emit_filter_state_stats',
     'max_denied_response_body_bytes',
-    'enforce_response_header_limits',
     'shadow_mode',
   ],
   [
@@ -82,6 +81,10 @@ const FIELDS = knownFields<ExtAuthz>(
 
 function resolveExtAuthz(message: ExtAuthz, scope: Scope): ExtAuthzOptions {
   refuseOtherFields(message, FIELDS, scope);
+  if (message.emit_filter_state_stats === true) {
+    const text = 'it has no effect: filter state is text here, and has no fields';
+    scope.at('emit_filter_state_stats').warning('no_effect', text);
+  }
   const { decoder_header_mutation_rules: rules, with_request_body: body } = message;
   return {
     statPrefix: message.stat_prefix ?? '',
@@ -97,7 +100,6 @@ function resolveExtAuthz(message: ExtAuthz, scope: Scope): ExtAuthzOptions {
       rules && resolveMutationRules(rules, scope.at('decoder_header_mutation_rules')),
     ),
     deniedBodyBytesMax: message.max_denied_response_body_bytes ?? 0,
-    enforcesHeaderLimits: message.enforce_response_header_limits ?? false,
   };
 }
 
@@ -129,7 +131,6 @@ function resolveFailures(
   | 'statusOnError'
   | 'chargesCluster'
   | 'ingestsMetadata'
-  | 'keepsFilterState'
   | 'isShadow'
 > {
   return {
@@ -138,7 +139,6 @@ function resolveFailures(
     statusOnError: statusNumber(message.status_on_error?.code) ?? 403,
     chargesCluster: message.charge_cluster_response_stats ?? true,
     ingestsMetadata: message.enable_dynamic_metadata_ingestion ?? true,
-    keepsFilterState: message.emit_filter_state_stats ?? false,
     isShadow: message.shadow_mode ?? false,
   };
 }
@@ -156,7 +156,6 @@ function resolveAsked(
   | 'allowedHeaders'
   | 'disallowedHeaders'
   | 'sendsRawHeaders'
-  | 'destinationLabels'
 > {
   const older = message.http_service?.authorization_request?.allowed_headers;
   const own = message.allowed_headers;
@@ -174,7 +173,6 @@ function resolveAsked(
     ...optional('allowedHeaders', allowed),
     disallowedHeaders: disallowed ?? [],
     sendsRawHeaders: message.encode_raw_headers ?? false,
-    destinationLabels: dictionary<string>(),
   };
 }
 

@@ -1,9 +1,9 @@
 /** Settings of envoy.filters.http.ratelimit, which counts in the stats of a request's cluster. */
-import type { GrpcTarget } from '../../grpc-target.ts';
-import type { HeaderValueOption } from '../../routes/headers.ts';
-import type { RuntimeFraction } from '../../routes/matchers.ts';
-import type { RateLimitPolicy } from '../../routes/rate-limits.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import type { GrpcTarget } from '../../../grpc-target.ts';
+import type { HeaderValueOption } from '../../../routes/headers.ts';
+import type { RuntimeFraction } from '../../../routes/matchers.ts';
+import type { RateLimitPolicy } from '../../../routes/rate-limits.ts';
+import { declareFilter, type FilterResource } from '../../declare-filter.ts';
 
 export interface RateLimitOptions {
   readonly target: GrpcTarget;
@@ -22,7 +22,6 @@ export interface RateLimitOptions {
   readonly rateLimitHeaders: boolean;
   /** `x-envoy-ratelimited`. */
   readonly tellsLimited: boolean;
-  readonly tellsRetryAfter: boolean;
   readonly limitedStatus: number;
   readonly statusOnError: number;
   readonly responseHeaders: readonly HeaderValueOption[];
