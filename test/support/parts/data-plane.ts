@@ -1,6 +1,5 @@
 /** Runs a worker's data plane inside the test's own process, on a listening socket of its own. */
 import { systemClock } from '../../../shared/process/clock.ts';
-import { dictionary } from '../../../shared/text/dictionary.ts';
 import type { WorkerHeritage } from '../../../shared/messages/heritage.ts';
 import { bindSocket, listenOn, localAddress, openSocket } from '../../../shared/posix/sockets.ts';
 import type {
@@ -162,7 +161,7 @@ export const HERITAGE: WorkerHeritage = {
   },
   enableCoreDump: false,
   localAddressIpVersion: 'v4',
-  node: { id: '', cluster: '', zone: '', metadata: dictionary<unknown>() },
+  node: { id: '', cluster: '', zone: '', metadata: {} },
 };
 
 export function listener(
