@@ -4,7 +4,7 @@
  * each when there is room again. Bounds what waits: a stream is told to pause above its limit, and
  * a peer that makes this side write control frames without reading them ends the connection.
  */
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { SendWindow } from './flow-control.ts';
 import {
@@ -58,6 +58,12 @@ export class FrameWriter {
   constructor(wire: Wire, options: FrameWriterOptions) {
     this.#wire = wire;
     this.#options = options;
+  }
+
+  /** What the connection begins with. From now on frames of one turn leave in one write. */
+  begin(frames: string): void {
+    this.#wire.gatherTurns?.();
+    this.#write(frames);
   }
 
   /** A frame of the connection. Those that answer the peer count until it has read them. */

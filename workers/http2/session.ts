@@ -4,7 +4,7 @@
  * means is theirs. Blocks are put together in header-frames.ts, control frames are obeyed in
  * control-frames.ts.
  */
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { DataFrames, type DataReceiver } from './data-frames.ts';
 import {
@@ -85,7 +85,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     const { isServer, settings, connectionWindow } = this.options;
     const more = connectionWindow - DEFAULT_WINDOW;
     const window = more > 0 ? windowUpdateFrame(0, more) : '';
-    this.writer.plain((isServer ? '' : CLIENT_PREFACE) + settingsFrame(settings) + window);
+    this.writer.begin((isServer ? '' : CLIENT_PREFACE) + settingsFrame(settings) + window);
   }
 
   onData(input: Buffer, start: number, end: number): void {
