@@ -35,6 +35,8 @@ export interface LoadOptions {
   readonly inlineLimitBytes?: number;
   /** What decides on deprecated fields; absent: the static runtime layers of the message itself. */
   readonly runtime?: RuntimeTexts;
+  /** With --strict-yaml: a key that stands twice is refused. */
+  readonly refusesRepeatedKeys?: boolean;
   /**
    * Looks for mistakes in what the message means. It is called too when the message has mistakes
    * already, so that all are found at once; what then follows from these is left out.
@@ -126,8 +128,9 @@ async function loadSources<T>(
 ): Promise<LoadedMessage<T>> {
   const size = sources.reduce((sum, source) => sum + source.content.length, 0);
   const inline = size <= (options.inlineLimitBytes ?? inlineLimitBytes);
-  const { unknownFields, runtime, besideTraffic = false } = options;
-  const pipelineOptions = { unknownFields, ...(runtime === undefined ? {} : { runtime }) };
+  const { unknownFields, runtime, refusesRepeatedKeys = false, besideTraffic = false } = options;
+  const kept = { unknownFields, refusesRepeatedKeys };
+  const pipelineOptions = { ...kept, ...(runtime === undefined ? {} : { runtime }) };
   const usual =
     inline || besideTraffic || size > usualLimitBytes ? undefined : readAtOnce(typeName, sources);
   const result =

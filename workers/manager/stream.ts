@@ -105,9 +105,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const upgrade = upgradeType(headers);
     if (upgrade !== '') {
       const isAllowed = allowsUpgrade(upgrade, info.route, manager.config.upgrades);
-      if (!isAllowed) return this.refuseUpgrade();
-      this.isUpgrade = true;
-      manager.ledger.upgraded();
+      // A request that no route takes is answered 404 by the router, whatever it asks for.
+      if (!isAllowed && info.route !== undefined) return this.refuseUpgrade();
+      this.isUpgrade = isAllowed;
+      if (isAllowed) manager.ledger.upgraded();
     }
     if (this.chain === undefined) this.terminal?.decodeHeaders(headers, endStream);
     else this.chain.decodeHeaders(headers, endStream);
