@@ -12,7 +12,6 @@ import net from 'node:net';
 import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Flushable, WorkerLoop } from '../loop/worker-loop.ts';
-import { bufferLimit } from './buffer-limit.ts';
 import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
 import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 import { connectLocalSocket } from './local-socket.ts';
@@ -21,7 +20,7 @@ import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 import { SocketStream } from './socket-stream.ts';
 import { TlsStream } from './tls-stream.ts';
 import type { Wire } from './wire.ts';
-import { giveBackBlock, takeBlock } from './write-blocks.ts';
+import { bufferLimit, giveBackBlock, takeBlock } from './write-blocks.ts';
 
 /** Pieces up to this length travel as text. */
 const MAX_TEXT_PIECE = 8 * 1024;

@@ -17,7 +17,7 @@ import type { ClientStream } from '../../http2/client/client-stream.ts';
 import type { Http2Stats } from '../../http2/codec-stats.ts';
 import { KeepAlive, KeepAliveTimes } from '../../http2/keep-alive.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
-import { bufferLimit } from '../../net/buffer-limit.ts';
+import { bufferLimit } from '../../net/write-blocks.ts';
 import type { Transport } from '../../net/transport.ts';
 import type { ResetReason } from '../../stream/codec.ts';
 import type { Protocol } from '../../stream/stream-info.ts';
