@@ -1,7 +1,7 @@
 /**
  * What waits to be written: how much may wait, and blocks of memory for what the kernel did not
- * take at once. A bulk transfer uses the same
- * few blocks over and over; what is given back beyond the pool's size is left to the collector.
+ * take at once. A bulk transfer uses the same few blocks over and over; what is given back beyond
+ * the pool's size is left to the collector.
  */
 
 /** One read of the shared buffer with the head that may go before it. */
