@@ -92,7 +92,7 @@ export class HeaderFrames {
     this.#isNew = false;
     switch (table.stateOf(id)) {
       case 'open':
-      case 'reset_here':
+      case 'left':
       case 'forgotten':
       // As Envoy: a number below one that was used is not used any more, and its block is ignored.
       case 'skipped':
