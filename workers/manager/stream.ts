@@ -89,16 +89,14 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   private refuse({ refusal, closes }: CheckedRefusal): void {
-    if (typeof refusal === 'string') {
-      this.encoder.refuseMessage(refusal, closes);
-      return;
-    }
+    if (typeof refusal === 'string') return this.encoder.refuseMessage(refusal, closes);
     if (closes) this.connection.endWithAnswer();
     this.answerHere(refusal, 0);
   }
 
   private startFilters(headers: HeaderMap, endStream: boolean): void {
     const { info, manager } = this;
+    info.trace = manager.parts.tracing?.begin(headers, info);
     this.timers.onRoute(info.route, headers);
     if (manager.config.logMoments?.newRequest === true) this.logMoment('DownstreamStart');
     this.buildChain();
@@ -382,6 +380,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     info.responseCode = headers.status;
     info.firstDownstreamTxMs = loop.clock.ms;
     policy.onResponse(headers, info, loop.clock.wallMs);
+    info.trace?.onResponse(headers);
     manager.ledger.answered(info, headers.status);
     if (!this.isRequestComplete) manager.ledger.answeredEarly();
     this.connection.beforeResponse();
@@ -468,6 +467,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isUpgrade) manager.ledger.upgradeEnded();
     manager.ledger.ended(info, this.isResponseComplete ? info.endMs - info.startMs : -1);
     this.logMoment('DownstreamEnd');
+    info.trace?.end(info);
   }
 
   logMoment(type: AccessLogType): void {
