@@ -16,11 +16,12 @@ import type { FilterContext } from '../filters/filter-context.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
-import { bufferLimit } from '../net/transport.ts';
+import { bufferLimit } from '../net/write-blocks.ts';
 import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { holdViews } from '../router/route-views.ts';
+import { compileTracing } from './compile-tracing.ts';
 import { serverCodecs, traitsOf } from './codec-choice.ts';
 import {
   type ChainContext,
@@ -39,7 +40,7 @@ export function compileManager(
   listener: ListenerResource,
   context: ChainContext,
 ): CompiledFilter {
-  const { env, loop } = context;
+  const { env, loop, runtime } = context;
   const routes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName, traitsOf);
@@ -49,7 +50,6 @@ export function compileManager(
     underscores: stats,
     internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
   });
-  const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
@@ -60,7 +60,7 @@ export function compileManager(
   const filterContext: FilterContext = {
     loop,
     stats: env.stats,
-    runtime: context.runtime,
+    runtime,
     ...namesOf(config.statPrefix),
     ...tooLargeCounters(stats),
     bufferLimitBytes,
@@ -74,13 +74,13 @@ export function compileManager(
     extensions: context.extensions,
     grpc: context.grpcServices,
     nodeCluster: env.heritage.node.cluster,
+    nodeMetadata: env.heritage.node.metadata,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     startTasks: context.startTasks,
     secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (act) => void filterReleases.push(act),
   };
-  const { runtime } = context;
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
@@ -88,12 +88,12 @@ export function compileManager(
     stats,
     policy,
     accessLogs: accessLogs.logs,
-    rewriteLocalReply:
-      config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
+    rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
     filters: filtersOf(config, filterContext),
     terminal,
-    drain,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    tracing: compileTracing(config, listener, context, filterContext),
     overload: overloadOf(listener, context),
     bufferLimitBytes,
   });

@@ -25,7 +25,7 @@ import { compileOAuth2, type Crypto, cryptoOf, type OAuth2Config } from './confi
 import { flowDeletions } from './cookie-texts.ts';
 import { loginRedirect, redirect, signOut } from './send-to-login.ts';
 import { Session } from './session.ts';
-import type { Tokens } from './token-answer.ts';
+import type { Tokens } from '../../common/token-answer.ts';
 import { askForTokens, type TokenCall, type TokenFailure, type TokenWaiter } from './token-call.ts';
 import { open } from './token-crypto.ts';
 import type { Grant } from './token-request.ts';

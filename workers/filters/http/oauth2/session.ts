@@ -10,7 +10,7 @@ import { type Found, takeToken, tokenCookies, tokenDeletions } from './chunks.ts
 import { type Crypto, type OAuth2Config } from './config.ts';
 import { cookieTail, isFlowCookie } from './cookie-texts.ts';
 import { areTokensSigned, open, seal, signTokens } from './token-crypto.ts';
-import type { Tokens } from './token-answer.ts';
+import type { Tokens } from '../../common/token-answer.ts';
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
 // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.

@@ -1,7 +1,7 @@
 /** Asks the token server once, for one request. */
 import { HttpCall, type HttpResponse } from '../../../services/http-call.ts';
 import type { Crypto, OAuth2Config } from './config.ts';
-import { ANSWER_BYTES_MAX, readTokenAnswer, type Tokens } from './token-answer.ts';
+import { ANSWER_BYTES_MAX, readTokenAnswer, type Tokens } from '../../common/token-answer.ts';
 import { type Grant, makeTokenRequest } from './token-request.ts';
 
 /** Of an answer that is shown in details. */

@@ -1,6 +1,6 @@
 /** Reads what a token server answers (RFC 6749, section 5.1), as protobuf reads JSON. */
-import { readStruct } from '../../../../shared/text/read-struct.ts';
-import type { Struct } from '../../../../shared/text/dictionary.ts';
+import { readStruct } from '../../../shared/text/read-struct.ts';
+import type { Struct } from '../../../shared/text/dictionary.ts';
 
 /** Of a token server's answer. */
 export const ANSWER_BYTES_MAX = 1024 * 1024;
