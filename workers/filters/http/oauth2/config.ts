@@ -92,7 +92,7 @@ function anyOf(matchers: OAuth2Options['passThrough']): HeaderPredicate {
 }
 
 /** Without query and fragment. */
-export function barePath(path: string): string {
+function barePath(path: string): string {
   const end = path.search(/[?#]/);
   return end < 0 ? path : path.slice(0, end);
 }

@@ -34,7 +34,7 @@ export function deletion(cookies: OAuth2Cookies, { path }: CookieOptions, name: 
 }
 
 /** Name of a cookie of one login. */
-export function flowName(name: string, flowId: string): string {
+function flowName(name: string, flowId: string): string {
   return `${name}.${flowId}`;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Lets users pass who have logged in at an authorization server, and sends the others there (RFC 6749
- * with RFC 7636). Cookies keep a login, signed and with encrypted tokens. Source:
- * envoy.filters.http.oauth2.
+ * Lets users pass who have logged in at an authorization server, and sends the others there (RFC
+ * 6749, RFC 7636). Cookies keep a login. Source: envoy.filters.http.oauth2.
  */
 import type {
   OAuth2ChainOptions,
@@ -20,9 +19,10 @@ import type { HeaderMap } from '../../../stream/header-map.ts';
 import { WaitingRequest } from '../../common/waiting-request.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
-import { type BadCallback, type Callback, isLoop, readCallback } from './callback.ts';
+import { type Callback, isLoop, readCallback } from './callback.ts';
 import { compileOAuth2, type Crypto, cryptoOf, type OAuth2Config } from './config.ts';
 import { flowDeletions } from './cookie-texts.ts';
+import { type AwayDetails, NOT_REFRESHED, notLoggedIn, refusal, unavailable } from './refusals.ts';
 import { loginRedirect, redirect, signOut } from './send-to-login.ts';
 import { Session } from './session.ts';
 import type { Tokens } from '../../common/token-answer.ts';
@@ -33,7 +33,6 @@ import { pathOf } from './urls.ts';
 
 const STATUS_HEADER = 'x-envoy-oauth-status';
 const REASON_HEADER = 'x-envoy-oauth-failure-reason';
-const BLANKS = /\s/g;
 
 export function makeOAuth2Filter(
   { name, options: { own } }: OAuth2FilterSettings,
@@ -97,7 +96,7 @@ class OAuth2Filter extends PassThroughFilter implements TokenWaiter {
     }
     const crypto = cryptoOf(config);
     if (crypto === undefined) {
-      return this.#refuseWith(config, 503, 'Service Unavailable', 'OAuth2 secrets are not ready');
+      return this.#answer(unavailable(config, 'OAuth2 secrets are not ready'));
     }
     const { idTokenHeader, preservesAuthorization } = config.options;
     const session = new Session(config, crypto, headers);
@@ -143,8 +142,7 @@ class OAuth2Filter extends PassThroughFilter implements TokenWaiter {
     const { config, session } = visit;
     const cookies = session.keep(tokens, this.#nowSeconds(config));
     if (cookies === undefined) {
-      const details = 'OAuth token exceeds the cookie chunk limit';
-      this.#refuseWith(config, 503, 'Service Unavailable', details);
+      this.#answer(unavailable(config, 'OAuth token exceeds the cookie chunk limit'));
       return;
     }
     config.count('oauth_success');
@@ -169,11 +167,7 @@ class OAuth2Filter extends PassThroughFilter implements TokenWaiter {
       return;
     }
     visit.config.count('oauth_refreshtoken_failure');
-    this.#sendAway(visit, {
-      allowed:
-        'Failed to refresh the access token, and forwarding as unauthorized because OAuth failure is allowed',
-      denied: 'Failed to refresh the access token, and redirecting to OAuth server is not allowed',
-    });
+    this.#sendAway(visit, NOT_REFRESHED);
   }
 
   #decide(visit: Visit): HeadersStatus {
@@ -188,7 +182,7 @@ class OAuth2Filter extends PassThroughFilter implements TokenWaiter {
     if (isCallback) {
       const callback = readCallback(config, crypto, session, path);
       this.#flowId = callback.flowId;
-      if ('problem' in callback) return this.#refuse(config, (callback as BadCallback).problem);
+      if ('problem' in callback) return this.#refuse(config, callback.problem);
       return isLoggedIn ? this.#leaveCallback(visit, callback) : this.#exchange(visit, callback);
     }
     if (isLoggedIn) {
@@ -199,10 +193,7 @@ class OAuth2Filter extends PassThroughFilter implements TokenWaiter {
     if (config.options.usesRefresh && refreshToken !== '') {
       return this.#ask(visit, { kind: 'refresh', token: refreshToken });
     }
-    return this.#sendAway(visit, {
-      allowed: `Unauthorized, and forwarding as unauthorized because OAuth failure is allowed: ${path}`,
-      denied: `Unauthorized, and redirecting to OAuth server is not allowed: ${path}`,
-    });
+    return this.#sendAway(visit, notLoggedIn(path));
   }
 
   /** Another request of this client has logged in meanwhile. */
@@ -262,10 +253,7 @@ class OAuth2Filter extends PassThroughFilter implements TokenWaiter {
     session.hideOwnCookies();
   }
 
-  #sendAway(
-    visit: Visit,
-    details: { readonly allowed: string; readonly denied: string },
-  ): HeadersStatus {
+  #sendAway(visit: Visit, details: AwayDetails): HeadersStatus {
     const { config, crypto, headers } = visit;
     if (this.#allowsFailed(visit)) return this.#passFailed(visit, details.allowed);
     if (config.deniesRedirect(headers)) return this.#refuse(config, details.denied);
@@ -296,21 +284,7 @@ class OAuth2Filter extends PassThroughFilter implements TokenWaiter {
   }
 
   #refuse(config: OAuth2Config, details: string): HeadersStatus {
-    return this.#refuseWith(config, 401, 'OAuth flow failed.', details);
-  }
-
-  #refuseWith(config: OAuth2Config, status: number, body: string, details: string): HeadersStatus {
-    config.count('oauth_failure');
-    const { cookies } = config.options;
-    const over = this.#flowId === '' || status !== 401 ? [] : flowDeletions(cookies, this.#flowId);
-    return this.#answer({
-      status,
-      body,
-      details: details.replace(BLANKS, '_'),
-      modifyHeaders: (answer) => {
-        for (const cookie of over) answer.add('set-cookie', cookie);
-      },
-    });
+    return this.#answer(refusal(config, details, this.#flowId));
   }
 
   #answer(reply: LocalReply): HeadersStatus {

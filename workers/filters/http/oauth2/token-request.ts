@@ -17,7 +17,7 @@ export type Grant =
 
 const ASSERTION_TYPE = 'urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer';
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly headers: HeaderMap;
   readonly body: Buffer;
 }
@@ -42,7 +42,7 @@ export function makeTokenRequest(
   return { headers, body };
 }
 
-export function postRequest(target: {
+function postRequest(target: {
   readonly path: string;
   readonly authority: string;
   readonly scheme: string;

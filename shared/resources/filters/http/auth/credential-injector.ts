@@ -6,7 +6,7 @@ import type { HttpTarget } from '../../../http-target.ts';
 import { declareFilter, type FilterResource } from '../../declare-filter.ts';
 
 /** A secret that is the credential. */
-export interface SecretCredential {
+interface SecretCredential {
   readonly kind: 'secret';
   readonly secret: GenericSecret;
   /** In lower case. */

@@ -6,7 +6,7 @@ import type { HttpTarget } from '../../../http-target.ts';
 import type { HeaderMatcher, StringMatcher } from '../../../routes/matchers.ts';
 import { declareFilter, type FilterResource } from '../../declare-filter.ts';
 
-export type AssertionAlgorithm = 'RS256' | 'RS384' | 'RS512' | 'ES256' | 'ES384' | 'ES512';
+type AssertionAlgorithm = 'RS256' | 'RS384' | 'RS512' | 'ES256' | 'ES384' | 'ES512';
 
 /** How the filter proves to the token server that it is the client. */
 export type ClientAuth =
@@ -43,7 +43,7 @@ export interface OAuth2Cookies {
 }
 
 /** Tokens that are kept in cookies. */
-export interface KeptTokens {
+interface KeptTokens {
   readonly access: boolean;
   readonly id: boolean;
   readonly refresh: boolean;
