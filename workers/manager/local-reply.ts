@@ -4,7 +4,7 @@ import type { LocalReply } from '../stream/filter.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
-import { isGrpcContentType } from '../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../stream/grpc-status.ts';
 import { grpcMessageOf } from '../stream/grpc-message.ts';
 
 export interface LocalMessage {
@@ -44,6 +44,11 @@ export function buildLocalReply(
   info: StreamInfo,
   rewrite: LocalReplyRewriter | undefined,
 ): LocalMessage {
+  const { wholeHeaders } = reply;
+  if (wholeHeaders !== undefined) {
+    const whole = toBuffer(reply.body);
+    return { headers: wholeHeaders, body: whole.length > 0 ? whole : undefined };
+  }
   const { requestHeaders: request } = info;
   const headers = new HeaderMap();
   headers.status = reply.status;
