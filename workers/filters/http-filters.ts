@@ -43,6 +43,7 @@ import { makeStatefulSessionFilter } from './http/stateful-session/stateful-sess
 import { makeTapFilter } from './http/tap.ts';
 import { makeCompositeFilter } from './http/composite.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
+import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
 import { makeDiscoveredFilter } from './http/discovered.ts';
 
 type MakeFilter<Filter> = (filter: Filter, context: FilterContext) => FilterFactory;
@@ -87,6 +88,7 @@ const ROWS = {
   api_key_auth: makeApiKeyAuthFilter,
   on_demand: makeOnDemandFilter,
   oauth2: makeOAuth2Filter,
+  cache: makeHttpCacheFilter,
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
