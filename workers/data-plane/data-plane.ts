@@ -11,6 +11,7 @@ import {
   OUTLIER_PAGE_FD,
   RATE_LIMIT_PAGE_FD,
 } from '../../shared/messages/heritage.ts';
+import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, TapCommand } from './data-plane-commands.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
@@ -37,6 +38,7 @@ import { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
+import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 
 /** Makes a data plane that has nothing to serve yet. */
@@ -80,6 +82,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #taps: Taps;
   readonly #compiler: CompilerContext;
   readonly #listeners: ListenerSet;
+  readonly #udpListeners: UdpListeners;
   #outlierPage: OutlierPage | undefined;
   #breakerPage: BreakerPage | undefined;
   #rateLimitPage: RateLimitPage | undefined;
@@ -132,6 +135,13 @@ class WorkerDataPlane implements DataPlane {
       limits: this.#limits,
       overload: this.#overload,
       drain: this.#drain,
+    });
+    this.#udpListeners = new UdpListeners({
+      ...env,
+      loop: this.#loop,
+      clusters: this.#clusters,
+      runtime: this.#runtime,
+      accessLogs: this.#accessLogs,
     });
     this.#taps = makeTaps(env);
     this.#compiler = {
@@ -189,10 +199,12 @@ class WorkerDataPlane implements DataPlane {
 
   async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
     await this.#compiler.startTasks.settled();
-    await this.#listeners.listen(name, sockets);
+    if (this.#udpListeners.has(name)) this.#udpListeners.listen(name, sockets);
+    else await this.#listeners.listen(name, sockets);
   }
 
   async stopListening(names: readonly string[], takesWaiting: boolean): Promise<void> {
+    await this.#udpListeners.stopListening(names);
     await this.#listeners.stopListening(names, takesWaiting);
   }
 
@@ -232,6 +244,7 @@ class WorkerDataPlane implements DataPlane {
   async close(): Promise<void> {
     await this.#listeners.stopAll();
     await this.#listeners.answerLast();
+    await this.#udpListeners.close();
     this.#loop.enter();
     this.#listeners.cutAll();
     this.#clusters.close();
@@ -258,17 +271,25 @@ class WorkerDataPlane implements DataPlane {
         return () => {
           this.#overload.state = update.state;
         };
-      case 'put_listener': {
-        const compiled = compileListener(update.listener, this.#compiler);
-        return () => this.#listeners.put(compiled);
-      }
+      case 'put_listener':
+        return this.#prepareListener(update.listener);
       case 'put_runtime':
         return () => {
           this.#runtime.snapshot = new Map(update.values);
         };
       case 'remove_listener':
-        return () => this.#listeners.remove(update.name);
+        return () => {
+          this.#udpListeners.remove(update.name);
+          this.#listeners.remove(update.name);
+        };
     }
+  }
+
+  #prepareListener(listener: ListenerResource): Change {
+    const { udp } = listener;
+    if (udp !== undefined) return this.#udpListeners.prepare(listener, udp);
+    const compiled = compileListener(listener, this.#compiler);
+    return () => this.#listeners.put(compiled);
   }
 
   /** What listeners and clusters name by its key. */

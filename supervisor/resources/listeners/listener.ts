@@ -14,7 +14,7 @@ import type {
 import type { ListenerFilter } from '../../../shared/resources/listener-filters.ts';
 import type { AddressToBind } from '../../resolved/address-to-bind.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
-import { printAddress } from '../../../shared/addresses/print-address.ts';
+import { bindingName, printAddress } from '../../../shared/addresses/print-address.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type {
   InlineScopes,
@@ -32,6 +32,7 @@ import { checkChainNames, resolveChainMatcher } from './chain-matcher.ts';
 import { checkInternal } from './internal-listener.ts';
 import { resolveListenerAddresses } from './listener-addresses.ts';
 import { resolveListenerFilters } from './listener-filters.ts';
+import { isUdpListener, resolveUdpListener } from '../udp/udp-listener.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
 
 const FIELDS = knownFields<ListenerMessage>(
@@ -135,11 +136,13 @@ function resolveResource(
   { listener: scope, address }: ListenerScope,
   filters: NetworkFilterResolver,
 ): ListenerResource {
-  const chains = resolveChains(message, filters, { listener: scope, address });
-  const configured = resolveListenerFilters(
-    message.listener_filters ?? [],
-    scope.at('listener_filters'),
-  );
+  const isUdp = isUdpListener(message);
+  const chains = isUdp
+    ? { filterChains: [] }
+    : resolveChains(message, filters, { listener: scope, address });
+  const configured = isUdp
+    ? []
+    : resolveListenerFilters(message.listener_filters ?? [], scope.at('listener_filters'));
   const { traffic_direction: direction, internal_listener: internal } = message;
   const isInternal = internal !== undefined;
   return {
@@ -164,6 +167,7 @@ function resolveResource(
     ignoreGlobalConnLimit: isInternal || (message.ignore_global_conn_limit ?? false),
     bypassesOverload: isInternal || (message.bypass_overload_manager ?? false),
     ...(isInternal ? { isInternal } : {}),
+    ...(isUdp ? { udp: resolveUdpListener(message, address, scope) } : {}),
   };
 }
 
@@ -220,16 +224,10 @@ function resolveChains(
   return { ...found, defaultFilterChain: resolveFilterChain(defaultChain, filters, place) };
 }
 
-function refusesKind(message: ListenerMessage, scope: Scope): boolean {
-  for (const [field, what] of [
-    ['api_listener', 'an API listener is'],
-    ['udp_listener_config', 'a UDP listener is'],
-  ] as const) {
-    if (message[field] === undefined) continue;
-    scope.at(field).unsupported(what);
-    return true;
-  }
-  return false;
+function refusesKind({ api_listener: api }: ListenerMessage, scope: Scope): boolean {
+  if (api === undefined) return false;
+  scope.at('api_listener').unsupported('an API listener is');
+  return true;
 }
 
 function checkBalance({ connection_balance_config: balance }: ListenerMessage, scope: Scope): void {
@@ -249,5 +247,5 @@ function isBound({ bind_to_port: own, deprecated_v1: older }: ListenerMessage): 
 /** Whether two listeners could not both bind this; a port 0 is never the same. */
 export function conflictKey(address: BoundAddress): string | undefined {
   if (address.kind === 'ip' && address.port === 0) return undefined;
-  return printAddress(address);
+  return bindingName(address);
 }
