@@ -5,7 +5,7 @@
  * nothing.
  */
 import type { AddressToBind } from '../resolved/address-to-bind.ts';
-import { chmodSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { bindingName } from '../../shared/addresses/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
@@ -29,6 +29,12 @@ import {
 import { refuseConnections } from '../../shared/posix/refuse-connections.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
+import {
+  removeSocketFile,
+  removeStaleSocketFile,
+  socketFile,
+  type SocketFile,
+} from './socket-file.ts';
 import { BindError } from './bind-error.ts';
 
 export interface ListenerToBind {
@@ -52,8 +58,7 @@ interface BoundGroup {
   readonly address: BoundAddress;
   /** One per worker, or one for all of them; more when the epoch before had more workers. */
   fds: number[];
-  /** The file that was made for a unix socket, to remove that one and no other. */
-  file: { readonly path: string; readonly inode: bigint } | undefined;
+  file: SocketFile | undefined;
 }
 
 export class ListeningSockets {
@@ -286,26 +291,9 @@ function portOf(fd: number): number {
   return bound?.kind === 'ip' ? bound.port : 0;
 }
 
-/** A file that is no socket is left alone; binding then fails with the reason. */
-function removeStaleSocketFile(path: string): void {
-  if (path.startsWith('@')) return;
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) unlinkSync(path);
-}
-
-function socketFile(address: BoundAddress, mode: number): BoundGroup['file'] {
-  if (address.kind !== 'pipe' || address.path.startsWith('@')) return undefined;
-  const { path } = address;
-  if (mode !== 0) chmodSync(path, mode);
-  const present = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return present === undefined ? undefined : { path, inode: present.ino };
-}
-
 function closeGroup(group: BoundGroup): void {
   group.fds.forEach(closeDescriptor);
-  if (group.file === undefined) return;
-  const { path, inode } = group.file;
-  const present = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  if (present?.ino === inode) unlinkSync(path);
+  if (group.file !== undefined) removeSocketFile(group.file);
 }
 
 /** What the kernel allows at most, which is also the default. */

@@ -20,11 +20,11 @@ import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
 import { makeClients } from './make-clients.ts';
+import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
-import type { ClusterContext } from '../upstream/cluster-context.ts';
 import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
-import { Taps } from '../tap/taps.ts';
+import type { Taps } from '../tap/taps.ts';
 import { HELD_BYTES_CEILING, HeldBytes } from '../loop/held-bytes.ts';
 import { OverloadGate } from '../loop/overload-gate.ts';
 import { WorkerLoop } from '../loop/worker-loop.ts';
@@ -34,7 +34,7 @@ import type { CompilerContext } from './compiler-context.ts';
 import { compileListener } from './listener-compiler.ts';
 import { connectInside } from '../listener/connect-inside.ts';
 import { ListenerSet } from '../listener/listener-set.ts';
-import { RouteDemand } from '../routing/route-demand.ts';
+import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
@@ -136,13 +136,6 @@ class WorkerDataPlane implements DataPlane {
       overload: this.#overload,
       drain: this.#drain,
     });
-    this.#udpListeners = new UdpListeners({
-      ...env,
-      loop: this.#loop,
-      clusters: this.#clusters,
-      runtime: this.#runtime,
-      accessLogs: this.#accessLogs,
-    });
     this.#taps = makeTaps(env);
     this.#compiler = {
       env,
@@ -161,6 +154,7 @@ class WorkerDataPlane implements DataPlane {
       taps: this.#taps,
       pages,
     };
+    this.#udpListeners = new UdpListeners({ ...this.#compiler, ...env });
   }
 
   apply(updates: readonly ResourceUpdate[]): void {
@@ -334,35 +328,4 @@ function heldBytes({ stats }: DataPlaneEnv): HeldBytes {
     ceilingBytes: HELD_BYTES_CEILING,
     tell: (change) => stats.add(stats.defineGauge('sluice.held_bytes'), change),
   });
-}
-
-function makeTaps(env: DataPlaneEnv): Taps {
-  return new Taps({
-    send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
-    log: (text) => env.log('warning', 'tap', text),
-  });
-}
-
-function makeRouteDemand({ heritage, notify }: DataPlaneEnv): RouteDemand {
-  return new RouteDemand(heritage.workerIndex, (wanted, ticket) =>
-    notify({ kind: 'routes_wanted', wanted, ticket }),
-  );
-}
-
-/** What the supervisor hears of clusters and their hosts. */
-function upstreamNotices({
-  notify,
-}: DataPlaneEnv): Pick<
-  ClusterContext,
-  'outlierDetected' | 'loadReported' | 'hostRequested' | 'hostUsed' | 'hostWanted' | 'trafficBegan'
-> {
-  return {
-    outlierDetected: (cluster, host, what) =>
-      notify({ kind: 'outlier_detected', cluster, host, what }),
-    loadReported: (cluster, weights) => notify({ kind: 'load_reported', cluster, weights }),
-    hostRequested: (cluster, host) => notify({ kind: 'host_requested', cluster, host }),
-    hostUsed: (cluster, host) => notify({ kind: 'host_used', cluster, host }),
-    hostWanted: (cluster, host, ticket) => notify({ kind: 'host_wanted', cluster, host, ticket }),
-    trafficBegan: (cluster) => notify({ kind: 'traffic_began', cluster }),
-  };
 }

@@ -17,7 +17,7 @@ import type { BalanceContext } from '../upstream/balancing/load-balancer.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
-import { type Client, type SessionParts, UdpSession } from './udp-session.ts';
+import { type Client, type SessionParts, type SessionPlace, UdpSession } from './udp-session.ts';
 import { UdpStats } from './udp-stats.ts';
 
 const NO_HEADERS = new HeaderMap();
@@ -123,7 +123,7 @@ export class UdpProxyServer {
       known.end(false);
     }
     const host = this.#chooseHost(cluster, client);
-    return host && this.#begin(key, { cluster, host }, client, listener);
+    return host && this.#begin({ key, cluster, host }, client, listener);
   }
 
   #byDatagram(
@@ -138,7 +138,7 @@ export class UdpProxyServer {
     const known = this.#sessions.get(key);
     if (known?.host === host && known.cluster === cluster) return known;
     known?.end(false);
-    return this.#begin(key, { cluster, host }, client, listener);
+    return this.#begin({ key, cluster, host }, client, listener);
   }
 
   #chooseHost(cluster: UpstreamCluster, client: Client): UpstreamHost | undefined {
@@ -148,19 +148,15 @@ export class UdpProxyServer {
     return undefined;
   }
 
-  #begin(
-    key: string,
-    to: { readonly cluster: UpstreamCluster; readonly host: UpstreamHost },
-    client: Client,
-    listener: ListenerInfo,
-  ): UdpSession | undefined {
-    const { cluster, host } = to;
+  #begin(place: SessionPlace, client: Client, listener: ListenerInfo): UdpSession | undefined {
+    const { cluster, host, key } = place;
     if (!host.tryOpenConnection(cluster.limits.DEFAULT, 'DEFAULT')) {
       countOf(cluster, CLUSTER.index.upstream_cx_overflow);
+      this.#stats.refused();
       return undefined;
     }
     const info = connectionStream(factsOf(client, listener), this.#parts.loop.clock);
-    const session = new UdpSession(key, to, client, info, this.#sessionParts);
+    const session = new UdpSession(place, client, info, this.#sessionParts);
     this.#sessions.set(key, session);
     return session;
   }

@@ -33,6 +33,13 @@ export interface Client {
   readonly door: DatagramSocket;
 }
 
+/** `key` tells it from the proxy's other sessions. */
+export interface SessionPlace {
+  readonly key: string;
+  readonly cluster: UpstreamCluster;
+  readonly host: UpstreamHost;
+}
+
 export class UdpSession implements DatagramHandler, TimerOwner {
   readonly key: string;
   readonly cluster: UpstreamCluster;
@@ -50,8 +57,7 @@ export class UdpSession implements DatagramHandler, TimerOwner {
 
   /** The host's connection has been counted. */
   constructor(
-    key: string,
-    { cluster, host }: { readonly cluster: UpstreamCluster; readonly host: UpstreamHost },
+    { key, cluster, host }: SessionPlace,
     client: Client,
     info: StreamInfo,
     parts: SessionParts,

@@ -46,6 +46,12 @@ export class UdpStats {
     this.#count('idle_timeout');
   }
 
+  /** Envoy counts it though it never was. */
+  refused(): void {
+    this.#sessions += 1;
+    this.#count('downstream_sess_total');
+  }
+
   noRoute(): void {
     this.#noRoute += 1;
     this.#count('downstream_sess_no_route');

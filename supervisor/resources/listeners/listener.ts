@@ -136,13 +136,9 @@ function resolveResource(
   { listener: scope, address }: ListenerScope,
   filters: NetworkFilterResolver,
 ): ListenerResource {
-  const isUdp = isUdpListener(message);
-  const chains = isUdp
-    ? { filterChains: [] }
-    : resolveChains(message, filters, { listener: scope, address });
-  const configured = isUdp
-    ? []
-    : resolveListenerFilters(message.listener_filters ?? [], scope.at('listener_filters'));
+  const served = isUdpListener(message)
+    ? serveDatagrams(message, { listener: scope, address })
+    : serveConnections(message, filters, { listener: scope, address });
   const { traffic_direction: direction, internal_listener: internal } = message;
   const isInternal = internal !== undefined;
   return {
@@ -153,8 +149,7 @@ function resolveResource(
     addresses: addresses.map((each) => each.address),
     direction: typeof direction === 'string' ? direction : 'UNSPECIFIED',
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
-    ...chains,
-    listenerFilters: withInspector(withOriginal(configured, message), chains.filterChains),
+    ...served,
     handsOffToOriginal: message.use_original_dst ?? false,
     drainsOnHealthCheckFailure: message.drain_type !== 'MODIFY_ONLY',
     listenerFiltersTimeoutMs: durationMsOr(
@@ -167,8 +162,32 @@ function resolveResource(
     ignoreGlobalConnLimit: isInternal || (message.ignore_global_conn_limit ?? false),
     bypassesOverload: isInternal || (message.bypass_overload_manager ?? false),
     ...(isInternal ? { isInternal } : {}),
-    ...(isUdp ? { udp: resolveUdpListener(message, address, scope) } : {}),
   };
+}
+
+type Served = Pick<
+  ListenerResource,
+  'filterChains' | 'defaultFilterChain' | 'chainMatcher' | 'listenerFilters' | 'udp'
+>;
+
+function serveDatagrams(message: ListenerMessage, scope: ListenerScope): Served {
+  const udp = resolveUdpListener(message, scope.address, scope.listener);
+  return { filterChains: [], listenerFilters: [], udp };
+}
+
+function serveConnections(
+  message: ListenerMessage,
+  filters: NetworkFilterResolver,
+  scope: ListenerScope,
+): Served {
+  const chains = resolveChains(message, filters, scope);
+  const { listener } = scope;
+  const configured = resolveListenerFilters(
+    message.listener_filters ?? [],
+    listener.at('listener_filters'),
+  );
+  const listenerFilters = withInspector(withOriginal(configured, message), chains.filterChains);
+  return { ...chains, listenerFilters };
 }
 
 /** Where a connection was sent to has to be known before it can be handed on. */

@@ -41,7 +41,11 @@ export function resolveUdpListener(
   });
   const socket = config.downstream_socket_config;
   return {
-    maxDatagramBytes: maxDatagramBytes(socket, place.at('downstream_socket_config')),
+    maxDatagramBytes: maxDatagramBytes(
+      socket,
+      { prefersGro: false },
+      place.at('downstream_socket_config'),
+    ),
     ...optional('proxy', proxies[0]),
   };
 }

@@ -27,11 +27,7 @@ const FIELDS = knownFields<UdpProxyConfig>([
   'proxy_access_log',
   'access_log_options',
 ]);
-const SOCKET_FIELDS = knownFields<UdpSocketConfig>(
-  ['max_rx_datagram_size'],
-  // How the kernel hands datagrams over, which changes none.
-  ['prefer_gro'],
-);
+const SOCKET_FIELDS = knownFields<UdpSocketConfig>(['max_rx_datagram_size', 'prefer_gro']);
 const LOG_FIELDS = knownFields<LogOptions>(
   ['access_log_flush_interval'],
   [
@@ -42,6 +38,8 @@ const LOG_FIELDS = knownFields<LogOptions>(
 const ROUTE_FIELDS = knownFields<RouteMessage>(['cluster']);
 const IDLE_TIMEOUT_MS = 60_000;
 const DATAGRAM_BYTES = 1500;
+/** What UDP can carry. */
+const LONGEST_BYTES = 65_535;
 
 const ROUTES = new ExtensionRegistry<string>('envoy.matching.action', 'route of datagrams', [
   extension(
@@ -66,11 +64,18 @@ export const UDP_FILTERS = new ExtensionRegistry<UdpProxy>(
   ],
 );
 
-/** Bytes of the longest datagram that is taken. */
-export function maxDatagramBytes(message: UdpSocketConfig | undefined, scope: Scope): number {
-  if (message === undefined) return DATAGRAM_BYTES;
-  refuseOtherFields(message, SOCKET_FIELDS, scope);
-  return Number(message.max_rx_datagram_size ?? DATAGRAM_BYTES);
+/**
+ * Bytes of the longest datagram that is taken. Where the kernel joins datagrams for Envoy, which it
+ * does by default for those of hosts, no length is refused.
+ */
+export function maxDatagramBytes(
+  message: UdpSocketConfig | undefined,
+  { prefersGro }: { readonly prefersGro: boolean },
+  scope: Scope,
+): number {
+  const { prefer_gro: joins = prefersGro, max_rx_datagram_size: bytes } = message ?? {};
+  if (message !== undefined) refuseOtherFields(message, SOCKET_FIELDS, scope);
+  return joins ? LONGEST_BYTES : Number(bytes ?? DATAGRAM_BYTES);
 }
 
 function resolveUdpProxy(message: UdpProxyConfig, scope: Scope): UdpProxy {
@@ -83,6 +88,7 @@ function resolveUdpProxy(message: UdpProxyConfig, scope: Scope): UdpProxy {
     idleTimeoutMs: durationMsOr(message.idle_timeout, IDLE_TIMEOUT_MS),
     maxAnswerBytes: maxDatagramBytes(
       message.upstream_socket_config,
+      { prefersGro: true },
       scope.at('upstream_socket_config'),
     ),
     ...optional('hash', policy && hashOf(policy)),
