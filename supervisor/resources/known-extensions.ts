@@ -1,6 +1,9 @@
 /** All extensions that configuration may use, by the API's category, as the node tells others. */
 import { SINKS } from './bootstrap/resolve-sinks.ts';
 import { LOGGERS } from './access-logs/loggers.ts';
+import { RESOURCE_DETECTORS } from './telemetry/resource-detectors.ts';
+import { SAMPLERS } from './tracing/samplers.ts';
+import { TRACERS } from './tracing/tracers.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
@@ -44,6 +47,9 @@ interface Registry {
 
 const registries: readonly Registry[] = [
   LOGGERS,
+  TRACERS,
+  SAMPLERS,
+  RESOURCE_DETECTORS,
   EXTENSIONS,
   CLUSTER_TYPES,
   EVENT_SINKS,

@@ -21,6 +21,7 @@ import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { holdViews } from '../router/route-views.ts';
+import { compileTracing } from './compile-tracing.ts';
 import { serverCodecs, traitsOf } from './codec-choice.ts';
 import {
   type ChainContext,
@@ -49,7 +50,6 @@ export function compileManager(
     underscores: stats,
     internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
   });
-  const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
@@ -93,7 +93,8 @@ export function compileManager(
     routes,
     filters: filtersOf(config, filterContext),
     terminal,
-    drain,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    tracing: compileTracing(config, listener, context, filterContext),
     overload: overloadOf(listener, context),
     bufferLimitBytes,
   });

@@ -10,7 +10,7 @@ import type { FrameHeader } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import { ErrorCode, Flag, pingFrame, readNumber31, SETTINGS_ACK } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { PeerSettings } from './peer-settings.ts';
 import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';

@@ -48,6 +48,8 @@ export const Setting = {
   maxFrameSize: 5,
   maxHeaderListSize: 6,
   enableConnectProtocol: 8,
+  /** RFC 9218 section 2.1. */
+  noPriorities: 9,
 } as const;
 
 /** RFC 9113 section 7. */
@@ -81,6 +83,17 @@ export function settingsFrame(settings: readonly (readonly [id: number, value: n
   let payload = '';
   for (const [id, value] of settings) payload += number16(id) + number32(value);
   return frameHeader(payload.length, FrameType.settings, 0, 0) + payload;
+}
+
+/** What one side of a connection says before anything else. */
+export function firstFrames(options: {
+  readonly isServer: boolean;
+  readonly settings: Parameters<typeof settingsFrame>[0];
+  readonly connectionWindow: number;
+}): string {
+  const more = options.connectionWindow - DEFAULT_WINDOW;
+  const window = more > 0 ? windowUpdateFrame(0, more) : '';
+  return (options.isServer ? '' : CLIENT_PREFACE) + settingsFrame(options.settings) + window;
 }
 
 export const SETTINGS_ACK = frameHeader(0, FrameType.settings, Flag.ack, 0);

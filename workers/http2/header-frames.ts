@@ -8,7 +8,7 @@ import { ErrorCode, Flag, FRAME_HEADER_BYTES, readNumber31 } from './frames.ts';
 import { HeaderBlock } from './header-block.ts';
 import { type FieldSink, HpackDecoder, HpackError } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
@@ -101,6 +101,7 @@ export class HeaderFrames {
         return session.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
       case 'idle':
         if (!table.isPeers(id)) return session.refuseFrame();
+        if (table.isPeerLeaving && table.open.size === 0) table.takeNoMore();
         table.lastPeerStream = id;
         this.#isNew = true;
         return true;

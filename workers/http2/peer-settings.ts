@@ -17,6 +17,14 @@ export class PeerSettings {
   allowsExtendedConnect = false;
   /** By how much the last frame changed the initial window. */
   windowChange = 0;
+  readonly #ofClient: boolean;
+  /** Whether the order of streams is of the first kind (RFC 7540): said once. */
+  #hasNoPriorities: number | undefined = undefined;
+
+  /** `ofClient`: the peer is one. */
+  constructor(ofClient: boolean) {
+    this.#ofClient = ofClient;
+  }
 
   /** Takes the payload of one frame, in its order; false where a value is none of its setting. */
   read(input: Buffer, start: number, end: number): boolean {
@@ -34,7 +42,7 @@ export class PeerSettings {
         this.headerTableSize = value;
         return true;
       case Setting.enablePush:
-        return value <= 1;
+        return value <= (this.#ofClient ? 1 : 0);
       case Setting.maxConcurrentStreams:
         this.maxConcurrentStreams = value;
         return true;
@@ -45,10 +53,19 @@ export class PeerSettings {
         this.maxFrameSize = value;
         return value >= DEFAULT_MAX_FRAME_BYTES && value <= LARGEST_MAX_FRAME_BYTES;
       case Setting.enableConnectProtocol:
-        this.allowsExtendedConnect = value === 1;
-        return value <= 1;
+        return this.#allowConnect(value);
+      case Setting.noPriorities:
+        this.#hasNoPriorities ??= value;
+        return value <= 1 && this.#hasNoPriorities === value;
       default:
         return true;
     }
+  }
+
+  /** A server takes it back no more (RFC 8441 section 3). */
+  #allowConnect(value: number): boolean {
+    if (value === 0 && this.allowsExtendedConnect && !this.#ofClient) return false;
+    this.allowsExtendedConnect = value === 1;
+    return value <= 1;
   }
 }

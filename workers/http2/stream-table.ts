@@ -22,6 +22,8 @@ export class StreamTable {
   lastPeerStream = 0;
   /** The next one that this side opens. */
   #nextOwn: number;
+  /** The peer has said GOAWAY: with the last of its streams it is done, as in Envoy. */
+  isPeerLeaving = false;
   /** Streams above are not taken any more; a drain's last GOAWAY said so. */
   #lastTaken = LARGEST_STREAM_ID;
 

@@ -11,6 +11,7 @@ import * as networkFilters from './network-filters.ts';
 import * as server from './server.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as tls from './tls.ts';
+import * as telemetry from './telemetry.ts';
 import * as udp from './udp.ts';
 
 const files: readonly object[] = [
@@ -24,6 +25,7 @@ const files: readonly object[] = [
   server,
   subscriptions,
   tls,
+  telemetry,
   udp,
 ];
 

@@ -55,6 +55,7 @@ const FIELDS = knownFields<Bootstrap>(
     'cluster_manager',
     'stats_sinks',
     'stats_config',
+    'tracing',
     'stats_flush_interval',
     'stats_flush_on_admin',
     'stats_eviction_interval',
@@ -113,6 +114,8 @@ export async function resolveBootstrap(
   const context: ResolveContext = {
     problems: sink,
     allowsInternalListeners: allowsInternalListeners(message),
+    ...optional('defaultTracer', message.tracing?.http),
+    nodeName: node,
     disabledExtensions: overrides.disabledExtensions,
     skipSecrets: overrides.skipSecrets,
     isForValidation: overrides.isForValidation ?? false,

@@ -29,7 +29,7 @@ export function resolveUdpListener(
   const place = scope.at('udp_listener_config');
   refuseOtherFields(config, FIELDS, place);
   if (config.quic_options !== undefined) {
-    place.at('quic_options').unsupported('HTTP/3 is, since Node.js has no QUIC: a listener for it');
+    place.at('quic_options').unsupported('QUIC (HTTP/3) is');
   } else checkChains(message, address, scope);
   const proxies = filters.map((filter, index) => {
     const at = scope.at('listener_filters', index);

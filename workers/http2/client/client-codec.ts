@@ -12,7 +12,7 @@ import { ErrorCode, Setting } from '../frames.ts';
 import { mostBlockBytes } from '../header-block.ts';
 import type { FieldSink } from '../hpack/decoder.ts';
 import type { Http2Stream } from '../http2-stream.ts';
-import type { Flood } from '../inbound-limits.ts';
+import type { Flood } from '../limits/inbound-limits.ts';
 import { type MessageFault, MessageFields, SIZE_STATS } from '../message-fields.ts';
 import type { PeerSettings } from '../peer-settings.ts';
 import { Http2Session } from '../session.ts';
@@ -53,6 +53,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   readonly #owner: Http2ClientOwner;
   readonly #options: Http2Options;
   readonly #stats: Http2Stats;
+  /** Whose the resets count as that are sent: what is too large is the host's, as in Envoy. */
+  #resetsFor: 'host' | 'us' = 'us';
 
   constructor(
     wire: Wire,
@@ -159,7 +161,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onResetSent(): void {
     this.#stats.count('tx_reset');
-    this.#owner.onStreamReset('us');
+    this.#owner.onStreamReset(this.#resetsFor);
   }
 
   onResetReceived(_: Http2Stream, code: number): void {
@@ -175,7 +177,9 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   onBadMessage(stream: ClientStream, { kind, details }: MessageFault): void {
     if (kind !== 'invalid') {
       this.#stats.count(SIZE_STATS[kind]);
+      this.#resetsFor = 'host';
       stream.refuse(ErrorCode.internalError, 'remote_reset');
+      this.#resetsFor = 'us';
       return;
     }
     this.#stats.count('rx_messaging_error');

@@ -149,6 +149,8 @@ export class Http2Carrier implements Http2ClientOwner {
   onProtocolError(): void {
     if (this.#connection.isClosed) return;
     this.#connection.count(index.upstream_cx_protocol_error);
+    // The host is told why, where it is told anything.
+    this.#connection.transport.flush();
     this.#connection.end('local', 'protocol_error');
   }
 

@@ -2,8 +2,8 @@
  * Tells a client that opens streams only to reset them ("rapid reset") from one that changes its
  * mind now and then. Source: Envoy, with its limits and the names of their runtime keys.
  */
-import { readDouble } from '../../shared/runtime/read-runtime.ts';
-import type { Runtime } from '../loop/runtime.ts';
+import { readDouble } from '../../../shared/runtime/read-runtime.ts';
+import type { Runtime } from '../../loop/runtime.ts';
 
 const LEAST_STREAMS = { key: 'overload.premature_reset_total_stream_count', value: 500 };
 const LEAST_LIFE_S = { key: 'overload.premature_reset_min_stream_lifetime_seconds', value: 1 };

@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect } from 'node:tls';
-import {
-  type HelloResult,
-  readClientHello,
-} from '../../../../workers/listener/filters/client-hello.ts';
+import { type HelloResult, readClientHello } from '../../../../workers/tls/client-hello.ts';
 
 interface Extension {
   readonly type: number;

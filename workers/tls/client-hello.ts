@@ -7,7 +7,7 @@
  *              compressions <1>, extensions <2>: { type(2), body <2> }
  */
 
-import { asciiLower } from '../../../shared/text/ascii.ts';
+import { asciiLower } from '../../shared/text/ascii.ts';
 
 interface ClientHello {
   /** Lower case, as its bytes; empty without one. */
