@@ -7,6 +7,7 @@ import type {
   HttpFilterKind,
   HttpFilterOf,
 } from '../../../shared/resources/filters/http-filters.ts';
+import { ALTERNATE_PROTOCOLS_CACHE } from './http/alternate-protocols-cache.ts';
 import { ExtensionRegistry } from '../extensions.ts';
 import type { HttpFilterRow } from './http-filter-row.ts';
 import { ADAPTIVE_CONCURRENCY_FILTER } from './http/adaptive-concurrency.ts';
@@ -89,7 +90,8 @@ const ROWS = {
   grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
 } satisfies Rows;
 
-const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
+/** One leaves nothing to do in workers. */
+const ALL: readonly HttpFilterRow[] = [...Object.values(ROWS), ALTERNATE_PROTOCOLS_CACHE];
 
 export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterRow>(
   'envoy.filters.http',
