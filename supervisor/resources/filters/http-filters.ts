@@ -7,7 +7,7 @@ import type {
   HttpFilterKind,
   HttpFilterOf,
 } from '../../../shared/resources/filters/http-filters.ts';
-import { ALTERNATE_PROTOCOLS_CACHE } from './http/alternate-protocols-cache.ts';
+import { ALTERNATE_PROTOCOLS_CACHE } from './http/protocols/alternate-protocols-cache.ts';
 import { ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 import type { HttpFilterRow } from './http-filter-row.ts';
