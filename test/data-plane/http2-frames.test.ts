@@ -121,6 +121,7 @@ describe('frames that break the protocol', () => {
 const FLOODS: readonly (readonly [stat: string, frames: string])[] = [
   ['inbound_empty_frames_flood', OPEN + dataFrame(1, '').repeat(3)],
   ['inbound_empty_frames_flood', CONTINUED + frameHeader(0, 9, 0, 1).repeat(3)],
+  ['inbound_empty_frames_flood', CONTINUED + frameHeader(0, 9, 4, 1)],
   ['inbound_priority_frames_flood', `${frameHeader(5, 2, 0, 1)}\0\0\0\x03\0`.repeat(300)],
   ['inbound_window_update_frames_flood', OPEN + windowUpdateFrame(1, 1).repeat(100)],
   ['outbound_control_flood', pingFrame(ANSWERED, false).repeat(3000)],

@@ -102,6 +102,7 @@ function compileFilters(
     ...context,
     stats: context.env.stats,
     grpc: context.grpcServices,
+    nodeMetadata: context.env.heritage.node.metadata,
     sharedBucket: (options: RateLimitBucket) =>
       sharedBucket(options, context.pages.rateLimitPage(), listener.name),
     wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,

@@ -3,6 +3,7 @@ import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.t
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { ServiceClient } from '../services/service-client.ts';
@@ -62,6 +63,8 @@ export interface FilterContext {
   readonly extensions: ExtensionStore;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
+  /** What the bootstrap says of the node beside its name and place. */
+  readonly nodeMetadata: Struct;
   /** What is being recorded now. */
   readonly taps: Taps;
   /** What the compressors that a response passes offer, in the order of the chain. */

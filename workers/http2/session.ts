@@ -60,7 +60,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.table = new StreamTable(options.isServer);
     this.counts = new InboundCounts(options);
     this.#reader = new FrameReader(this, DEFAULT_MAX_FRAME_BYTES);
-    this.headers = new HeaderFrames(this, options.headerTableSize, options.maxBlockBytes);
+    this.headers = new HeaderFrames(this, options.maxBlockBytes);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
     this.metadata =

@@ -166,7 +166,9 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onResetReceived(_: Http2Stream, code: number): void {
     this.#stats.count('rx_reset');
-    if (code !== ErrorCode.refusedStream) this.#owner.onStreamReset('host');
+    if (code === ErrorCode.refusedStream) return;
+    // As in Envoy: a host that finds a fault in the protocol is taken for one that was found in it.
+    this.#owner.onStreamReset(code === ErrorCode.protocolError ? 'us' : 'host');
   }
 
   onStreamOver(): void {
