@@ -16,7 +16,7 @@ import type { FilterContext } from '../filters/filter-context.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
-import { bufferLimit } from '../net/transport.ts';
+import { bufferLimit } from '../net/write-blocks.ts';
 import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';

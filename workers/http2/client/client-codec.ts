@@ -4,7 +4,7 @@
  */
 import type { Http2Options } from '../../../shared/resources/http2-options.ts';
 import type { Endable } from '../../../shared/process/exceptions.ts';
-import type { Wire } from '../../net/transport.ts';
+import type { Wire } from '../../net/wire.ts';
 import type { ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
 import type { Http2Stats } from '../codec-stats.ts';
