@@ -5,6 +5,7 @@ import type { ResolvedBootstrap } from '../../../../supervisor/resolved/resolved
 import { HTTP2_OPTIONS } from '../../../support/parts/http2-options.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
+import { dictionary } from '../../../../shared/text/dictionary.ts';
 
 async function resolved(bootstrap: object): Promise<ResolvedBootstrap> {
   const outcome = await resolveConfig(bootstrap);
@@ -397,7 +398,7 @@ describe('a resolved bootstrap', () => {
     const { stats, ...rest } = await resolved({});
     assert.equal(stats.flushIntervalMs, 5_000);
     assert.deepEqual(rest, {
-      node: { id: '', cluster: '', zone: '' },
+      node: { id: '', cluster: '', zone: '', metadata: dictionary() },
       clusters: [],
       listeners: [],
       runtimeLayers: [],
