@@ -13,7 +13,7 @@ import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
-import { sharedBucket } from '../filters/common/token-bucket.ts';
+import { sharedLimits } from '../filters/common/token-bucket.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
@@ -75,7 +75,7 @@ export function compileManager(
     grpc: context.grpcServices,
     nodeCluster: env.heritage.node.cluster,
     nodeMetadata: env.heritage.node.metadata,
-    sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
+    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner),
     startTasks: context.startTasks,
     secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),

@@ -18,7 +18,7 @@ import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { StartTasks } from './start-tasks.ts';
-import type { TokenBucket } from './common/token-bucket.ts';
+import type { BucketState, TokenBucket } from './common/token-bucket.ts';
 
 /** A cluster as filters count calls to it: its stats stay defined while somebody holds it. */
 export interface CallCluster {
@@ -73,6 +73,8 @@ export interface FilterContext {
   readonly grpc: GrpcServices;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** A number that all workers have under this name. */
+  sharedState(name: string): BucketState;
   /** Secrets that configuration names, as they are now. */
   readonly secrets: SecretStore;
   /** What is done as soon as the filter and the clusters are in force. */
