@@ -396,17 +396,22 @@ describe('a resolved cluster', () => {
 describe('a resolved bootstrap', () => {
   it('is complete when it is empty', async () => {
     const { stats, ...rest } = await resolved({});
-    assert.equal(stats.flushIntervalMs, 5_000);
-    assert.deepEqual(rest, {
-      node: { id: '', cluster: '', zone: '', metadata: dictionary() },
-      clusters: [],
-      listeners: [],
-      runtimeLayers: [],
-      workerKillTimeoutMs: 30_000,
-      dynamic: {},
-      maxRegexProgramSize: 100,
-      disabledExtensions: new Set(),
-    });
+    assert.deepEqual(
+      [stats.flushIntervalMs, rest],
+      [
+        5_000,
+        {
+          node: { id: '', cluster: '', zone: '', metadata: dictionary() },
+          clusters: [],
+          listeners: [],
+          runtimeLayers: [],
+          workerKillTimeoutMs: 30_000,
+          dynamic: {},
+          maxRegexProgramSize: 100,
+          disabledExtensions: new Set(),
+        },
+      ],
+    );
   });
 
   it('raises the limit on regular expressions by a static runtime layer', async () => {
