@@ -5,7 +5,6 @@ import type { ResolvedBootstrap } from '../../../../supervisor/resolved/resolved
 import { HTTP2_OPTIONS } from '../../../support/parts/http2-options.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
-import { dictionary } from '../../../../shared/text/dictionary.ts';
 
 async function resolved(bootstrap: object): Promise<ResolvedBootstrap> {
   const outcome = await resolveConfig(bootstrap);
@@ -394,26 +393,6 @@ describe('a resolved cluster', () => {
 });
 
 describe('a resolved bootstrap', () => {
-  it('is complete when it is empty', async () => {
-    const { stats, ...rest } = await resolved({});
-    assert.deepEqual(
-      [stats.flushIntervalMs, rest],
-      [
-        5_000,
-        {
-          node: { id: '', cluster: '', zone: '', metadata: dictionary() },
-          clusters: [],
-          listeners: [],
-          runtimeLayers: [],
-          workerKillTimeoutMs: 30_000,
-          dynamic: {},
-          maxRegexProgramSize: 100,
-          disabledExtensions: new Set(),
-        },
-      ],
-    );
-  });
-
   it('raises the limit on regular expressions by a static runtime layer', async () => {
     const bootstrap = {
       ...withManager({
