@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dictionary } from '../../../../shared/text/dictionary.ts';
 import type { ResolvedBootstrap } from '../../../../supervisor/resolved/resolved-bootstrap.ts';
-import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
 
 async function resolved(bootstrap: object): Promise<ResolvedBootstrap> {
