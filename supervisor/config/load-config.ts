@@ -95,10 +95,10 @@ export async function loadBootstrap(
     sources.push(configYamlSource(source.configYaml));
   }
   if (sources.length === 0) {
-    throw unreadable(
-      'At least one of --config-path or --config-yaml or Options::configProto() should be non-empty',
-      { hint: 'name a bootstrap with -c FILE; sluice --help says what else there is' },
-    );
+    throw unreadable('name a bootstrap with -c FILE; sluice --help says what else there is', {
+      reference:
+        'At least one of --config-path or --config-yaml or Options::configProto() should be non-empty',
+    });
   }
   return loadSources<Bootstrap>(bootstrapType, sources, options);
 }
@@ -186,7 +186,10 @@ async function readConfigFile(
     const content = await read(path, CONFIG_BYTES_MAX);
     return { name: path, format: sourceFormat(path), content };
   } catch (error) {
-    throw unreadable(`cannot read ${path}: ${causeText(error)}`, { path, cause: error });
+    throw unreadable(`cannot read ${path}: ${causeText(error)}`, {
+      reference: `Invalid path: ${path}`,
+      cause: error,
+    });
   }
 }
 
@@ -196,19 +199,14 @@ function configYamlSource(text: string): ConfigSource {
 
 function unreadable(
   message: string,
-  {
-    path,
-    cause,
-    hint,
-  }: { readonly path?: string; readonly cause?: unknown; readonly hint?: string },
+  { reference, cause }: { readonly reference?: string; readonly cause?: unknown },
 ): ConfigError {
   const problem: Problem = {
     severity: 'error',
     place: undefined,
     message,
     rule: 'source.unreadable',
-    ...(hint === undefined ? {} : { suggestion: hint }),
-    ...(path === undefined ? {} : { reference: `Invalid path: ${path}` }),
+    ...(reference === undefined ? {} : { reference }),
   };
   return new ConfigError('config_unreadable', [problem], { cause });
 }

@@ -1,6 +1,7 @@
 /** All extensions that configuration may use, by the API's category, as the node tells others. */
 import { SINKS } from './bootstrap/resolve-sinks.ts';
 import { LOGGERS } from './access-logs/loggers.ts';
+import { LOG_FILTERS } from './access-logs/filter.ts';
 import { RESOURCE_DETECTORS } from './telemetry/resource-detectors.ts';
 import { SAMPLERS } from './tracing/samplers.ts';
 import { TRACERS } from './tracing/tracers.ts';
@@ -60,6 +61,7 @@ const registries: readonly Registry[] = [
   LISTENER_FILTERS,
   new NetworkFilterResolver(() => true),
   FORMATTERS,
+  LOG_FILTERS,
   HEADER_FORMATTERS,
   REDIRECT_PREDICATES,
   LISTENER_MANAGERS,

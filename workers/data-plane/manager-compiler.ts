@@ -13,10 +13,10 @@ import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
-import { sharedBucket } from '../filters/common/token-bucket.ts';
+import { sharedLimits } from '../filters/common/token-bucket.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
-import { bufferLimit } from '../net/transport.ts';
+import { bufferLimit } from '../net/write-blocks.ts';
 import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
@@ -40,7 +40,7 @@ export function compileManager(
   listener: ListenerResource,
   context: ChainContext,
 ): CompiledFilter {
-  const { env, loop } = context;
+  const { env, loop, runtime } = context;
   const routes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName, traitsOf);
@@ -60,7 +60,7 @@ export function compileManager(
   const filterContext: FilterContext = {
     loop,
     stats: env.stats,
-    runtime: context.runtime,
+    runtime,
     ...namesOf(config.statPrefix),
     ...tooLargeCounters(stats),
     bufferLimitBytes,
@@ -74,13 +74,13 @@ export function compileManager(
     extensions: context.extensions,
     grpc: context.grpcServices,
     nodeCluster: env.heritage.node.cluster,
-    sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
+    nodeMetadata: env.heritage.node.metadata,
+    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner),
     startTasks: context.startTasks,
     secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (act) => void filterReleases.push(act),
   };
-  const { runtime } = context;
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
@@ -88,8 +88,7 @@ export function compileManager(
     stats,
     policy,
     accessLogs: accessLogs.logs,
-    rewriteLocalReply:
-      config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
+    rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
     filters: filtersOf(config, filterContext),
     terminal,

@@ -3,6 +3,7 @@ import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.t
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { ServiceClient } from '../services/service-client.ts';
@@ -17,7 +18,7 @@ import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { StartTasks } from './start-tasks.ts';
-import type { TokenBucket } from './common/token-bucket.ts';
+import type { BucketState, TokenBucket } from './common/token-bucket.ts';
 
 /** A cluster as filters count calls to it: its stats stay defined while somebody holds it. */
 export interface CallCluster {
@@ -62,6 +63,8 @@ export interface FilterContext {
   readonly extensions: ExtensionStore;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
+  /** What the bootstrap says of the node beside its name and place. */
+  readonly nodeMetadata: Struct;
   /** What is being recorded now. */
   readonly taps: Taps;
   /** What the compressors that a response passes offer, in the order of the chain. */
@@ -70,6 +73,8 @@ export interface FilterContext {
   readonly grpc: GrpcServices;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** A number that all workers have under this name. */
+  sharedState(name: string): BucketState;
   /** Secrets that configuration names, as they are now. */
   readonly secrets: SecretStore;
   /** What is done as soon as the filter and the clusters are in force. */

@@ -40,6 +40,8 @@ import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
 import { makeTapFilter } from './http/tap.ts';
+import { makeCompositeFilter } from './http/composite.ts';
+import { makeCustomResponseFilter } from './http/custom-response.ts';
 import { makeDiscoveredFilter } from './http/discovered.ts';
 
 type MakeFilter<Filter> = (filter: Filter, context: FilterContext) => FilterFactory;
@@ -83,6 +85,8 @@ const ROWS = {
   credential_injector: makeCredentialInjectorFilter,
   api_key_auth: makeApiKeyAuthFilter,
   on_demand: makeOnDemandFilter,
+  custom_response: makeCustomResponseFilter,
+  composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
 } satisfies Rows;
 

@@ -9,10 +9,11 @@
 import type { FrameHeader } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import { ErrorCode, Flag, pingFrame, readNumber31, SETTINGS_ACK } from './frames.ts';
+import type { HeaderFrames } from './header-frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { PeerSettings } from './peer-settings.ts';
-import type { SessionUser } from './session-user.ts';
+import type { SessionOptions, SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
 /** Settings in one frame, as many as Envoy's codec library takes. */
@@ -25,6 +26,8 @@ export interface ControlledSession {
   readonly table: StreamTable;
   readonly writer: FrameWriter;
   readonly counts: InboundCounts;
+  readonly headers: Pick<HeaderFrames, 'limitTable'>;
+  readonly options: Pick<SessionOptions, 'headerTableSize'>;
   readonly isOver: boolean;
   /** The peer has begun with SETTINGS. */
   sawSettings: boolean;
@@ -91,6 +94,7 @@ export class ControlFrames {
     // This side sends its settings once.
     if (session.areSettingsAcknowledged) return session.refuseFrame();
     session.areSettingsAcknowledged = true;
+    session.headers.limitTable(session.options.headerTableSize);
     return true;
   }
 

@@ -4,7 +4,7 @@
  * each when there is room again. Bounds what waits: a stream is told to pause above its limit, and
  * a peer that makes this side write control frames without reading them ends the connection.
  */
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { SendWindow } from './flow-control.ts';
 import {
@@ -50,6 +50,12 @@ export class FrameWriter {
     this.#wire = wire;
     this.#options = options;
     this.counts = new OutboundCounts(options);
+  }
+
+  /** What the connection begins with. From now on frames of one turn leave in one write. */
+  begin(frames: string): void {
+    this.#wire.gatherTurns?.();
+    this.plain(frames);
   }
 
   /** A frame of the connection that answers the peer. */

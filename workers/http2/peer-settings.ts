@@ -1,6 +1,7 @@
 /** What the peer's SETTINGS say (RFC 9113 section 6.5.2), with the defaults until they come. */
 import {
   DEFAULT_MAX_FRAME_BYTES,
+  DEFAULT_TABLE_BYTES,
   DEFAULT_WINDOW,
   LARGEST_MAX_FRAME_BYTES,
   LARGEST_WINDOW,
@@ -10,7 +11,7 @@ import {
 const ENTRY_BYTES = 6;
 
 export class PeerSettings {
-  headerTableSize = 4096;
+  headerTableSize: number = DEFAULT_TABLE_BYTES;
   maxConcurrentStreams: number = Number.POSITIVE_INFINITY;
   initialWindowSize: number = DEFAULT_WINDOW;
   maxFrameSize: number = DEFAULT_MAX_FRAME_BYTES;

@@ -6,7 +6,7 @@
 import type { Runtime } from '../loop/runtime.ts';
 import type { TimerList } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { ServerCodec, ServerCodecOwner } from '../stream/codec.ts';
 import type { Protocol } from '../stream/stream-info.ts';
 import type { Http2Stats } from './codec-stats.ts';

@@ -4,7 +4,7 @@
  * means is theirs. Blocks are put together in header-frames.ts, control frames are obeyed in
  * control-frames.ts.
  */
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { DataFrames, type DataReceiver } from './data-frames.ts';
 import { type FrameHeader, FrameReader, type FrameReceiver, Preface } from './frame-reader.ts';
@@ -60,7 +60,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.table = new StreamTable(options.isServer);
     this.counts = new InboundCounts(options);
     this.#reader = new FrameReader(this, DEFAULT_MAX_FRAME_BYTES);
-    this.headers = new HeaderFrames(this, options.headerTableSize, options.maxBlockBytes);
+    this.headers = new HeaderFrames(this, options.maxBlockBytes);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
     this.metadata =
@@ -76,7 +76,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   /** Says what this side wants, before anything else. */
   start(): void {
-    this.writer.plain(firstFrames(this.options));
+    this.writer.begin(firstFrames(this.options));
   }
 
   onData(input: Buffer, start: number, end: number): void {

@@ -4,7 +4,7 @@ import type { LocalReply } from '../stream/filter.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
-import { isGrpcContentType } from '../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../stream/grpc-status.ts';
 import { grpcMessageOf } from '../stream/grpc-message.ts';
 
 export interface LocalMessage {

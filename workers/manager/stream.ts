@@ -231,7 +231,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   /** `flag` is not known yet where the answer is worded. */
   private answerHere(reply: LocalReply, flag: number): void {
-    if (this.isDone || this.isAnsweredHere) return;
+    if (this.isDone || (this.isAnsweredHere && reply.replacesAnswer !== true)) return;
     const { info } = this;
     info.responseCodeDetails = reply.details;
     if (reply.closesConnection === true) this.connection.endWithAnswer();

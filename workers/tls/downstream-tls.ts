@@ -16,7 +16,8 @@ import { type InnerContext, type RuntimeTls, teachProtocols } from '../net/runti
 import { SocketStream } from '../net/socket-stream.ts';
 import type { TlsCarrier } from '../net/tls-carrier.ts';
 import { TlsServerStream } from '../net/tls-server-stream.ts';
-import { bufferLimit, Transport, type TransportParts } from '../net/transport.ts';
+import { bufferLimit } from '../net/write-blocks.ts';
+import { Transport, type TransportParts } from '../net/transport.ts';
 import { AnsweredProtocols } from './answered-protocols.ts';
 import { DownstreamHandshake, type HandshakeParts } from './downstream-handshake.ts';
 import type { InnerTlsSocket } from './handshaken.ts';

@@ -2,7 +2,7 @@
 import type { HeaderMap } from '../stream/header-map.ts';
 import { RESPONSE_FLAG_NAMES } from '../stream/response-flags.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
-import { isGrpcContentType } from '../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../stream/grpc-status.ts';
 import type { Span } from './span.ts';
 
 /** What stands where a header is missing. */

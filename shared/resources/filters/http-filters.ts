@@ -8,9 +8,11 @@ import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.t
 import { BANDWIDTH_LIMIT_DECLARATION } from './http/limits/bandwidth-limit.ts';
 import { BASIC_AUTH_DECLARATION } from './http/basic-auth.ts';
 import { BUFFER_DECLARATION } from './http/buffer.ts';
+import { COMPOSITE_DECLARATION } from './http/matching/composite.ts';
 import { COMPRESSOR_DECLARATION } from './http/compressor.ts';
 import { CORS_DECLARATION } from './http/cors.ts';
 import { CSRF_DECLARATION } from './http/csrf.ts';
+import { CUSTOM_RESPONSE_DECLARATION } from './http/matching/custom-response.ts';
 import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
 import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
@@ -70,6 +72,8 @@ const HTTP_FILTERS = [
   JSON_TO_METADATA_DECLARATION,
   CREDENTIAL_INJECTOR_DECLARATION,
   API_KEY_AUTH_DECLARATION,
+  COMPOSITE_DECLARATION,
+  CUSTOM_RESPONSE_DECLARATION,
   GRPC_STATS_DECLARATION,
   GRPC_WEB_DECLARATION,
   HTTP1_BRIDGE_DECLARATION,

@@ -86,7 +86,10 @@ export interface RateLimitEntry {
   readonly value: string;
 }
 
-/** Requests with exactly this descriptor have a bucket of their own. */
+/**
+ * Requests with exactly this descriptor have a bucket of their own; any value fits an entry whose
+ * value is empty, and each combination of values has its own bucket then.
+ */
 export interface DescriptorLimit {
   readonly entries: readonly RateLimitEntry[];
   readonly bucket: RateLimitBucket;

@@ -17,6 +17,7 @@ import {
   openFrames,
 } from '../../support/peers/http2-client.ts';
 import {
+  ErrorCode,
   Flag,
   frameHeader,
   FrameType,
@@ -133,3 +134,33 @@ describe('an HTTP/2 client that says GOAWAY', () => {
     assert.equal(plane.stats().get('http.web.downstream_rq_total'), 1);
   });
 });
+
+describe('the limit on the header table of an HTTP/2 client', () => {
+  const block = (stream: number, text: string): string =>
+    frameHeader(text.length, FrameType.headers, 5, stream) + text;
+  /** GET http /, with the authority `h.test` put into the table; and then taken from it. */
+  const PUT = '\x82\x86\x84\x41\x06h.test';
+  const TAKEN = '\x82\x86\x84\xbe';
+
+  it('is in force once the client has confirmed it, and not before', async () => {
+    await using plane = await startDataPlane(setup({ headerTableSize: 0 }));
+    const client = await openFrames(plane.port);
+    client.send(block(1, PUT) + block(3, TAKEN));
+    await client.until((each) => framesOf(each).some(({ stream }) => stream === 3));
+    client.send(SETTINGS_ACK + block(5, `\x20${GET_LITERAL}`) + block(7, GET_LITERAL));
+    await client.until((each) => framesOf(each).some(({ stream }) => stream === 7));
+    client.destroy();
+    assert.equal(plane.stats().get('http.web.downstream_rq_2xx'), 4);
+  });
+
+  it('has to be obeyed by an update at the beginning of the next block', async () => {
+    await using plane = await startDataPlane(setup({ headerTableSize: 100 }));
+    const client = await openFrames(plane.port);
+    client.send(SETTINGS_ACK + block(1, GET_LITERAL));
+    const goaway = framesOf(await client.closed()).find(({ type }) => type === FrameType.goaway);
+    assert.equal(goaway?.payload.readUInt32BE(4), ErrorCode.compressionError);
+  });
+});
+
+/** GET http /, with an authority that is kept out of the table. */
+const GET_LITERAL = '\x82\x86\x84\x01\x06h.test';

@@ -61,4 +61,31 @@ describe('a host of HTTP/2 that breaks the protocol', () => {
     assert.equal(await sluice.stat('cluster.up.upstream_rq_tx_reset'), 0);
     await isQuiet(sluice);
   });
+
+  it('keeps its connection where late frames of ended streams come', async () => {
+    await using upstream = await startRawHttp2Upstream((host, { type, stream }) => {
+      if (type === 4 && host.frames.length === 1) host.send(SETTINGS);
+      if (type === 1) host.send(frame(1, 5, stream, OK), frame(0, 0, stream, Buffer.from('late')));
+      if (type === 1) host.send(frame(1, 5, stream, OK));
+    });
+    await using sluice = await proxyToHttp2(upstream.port);
+    for (let count = 0; count < 3; count += 1) {
+      assert.equal((await fetchOnce({ port: sluice.port })).status, 200);
+    }
+    assert.equal(await sluice.stat('cluster.up.upstream_cx_total'), 1);
+    await isQuiet(sluice);
+  });
+
+  it('that resets a stream for a fault in the protocol is answered for with 502', async () => {
+    await using upstream = await startRawHttp2Upstream((host, { type, stream }) => {
+      if (type === 4 && host.frames.length === 1) host.send(SETTINGS);
+      if (type === 1) host.send(frame(3, 0, stream, words(1)));
+    });
+    await using sluice = await proxyToHttp2(upstream.port);
+    assert.equal((await fetchOnce({ port: sluice.port })).status, 502);
+    assert.equal(await sluice.stat('cluster.up.http2.rx_reset'), 1);
+    assert.equal(await sluice.stat('cluster.up.upstream_rq_tx_reset'), 1);
+    assert.equal(await sluice.stat('cluster.up.upstream_rq_rx_reset'), 0);
+    await isQuiet(sluice);
+  });
 });

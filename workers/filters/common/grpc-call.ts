@@ -1,7 +1,7 @@
 /** What filters ask of a gRPC call: its method, whether an answer is one, where it is counted. */
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { ResolvedRoute } from '../../stream/route.ts';
-import { isGrpcContentType } from '../../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../../stream/grpc-status.ts';
 import type { CallCounters, CallProtocol } from '../../upstream/call-stats.ts';
 import type { CallCluster, FilterContext } from '../filter-context.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Http2Options } from '../../../shared/resources/http2-options.ts';
 import type { Endable } from '../../../shared/process/exceptions.ts';
-import type { Wire } from '../../net/transport.ts';
+import type { Wire } from '../../net/wire.ts';
 import type { ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
 import type { Http2Stats } from '../codec-stats.ts';
@@ -166,7 +166,9 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onResetReceived(_: Http2Stream, code: number): void {
     this.#stats.count('rx_reset');
-    if (code !== ErrorCode.refusedStream) this.#owner.onStreamReset('host');
+    if (code === ErrorCode.refusedStream) return;
+    // As in Envoy: a host that finds a fault in the protocol is taken for one that was found in it.
+    this.#owner.onStreamReset(code === ErrorCode.protocolError ? 'us' : 'host');
   }
 
   onStreamOver(): void {

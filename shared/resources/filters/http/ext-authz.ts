@@ -62,6 +62,8 @@ export interface ExtAuthzOptions {
   readonly routeMetadataNamespaces: readonly string[];
   readonly includesPeerCertificate: boolean;
   readonly includesTlsSession: boolean;
+  /** Of the node's metadata: labels that the service is told of this side; empty: none. */
+  readonly labelsKey: string;
   /** Absent: all for a gRPC service, only those that are always sent for an HTTP service. */
   readonly allowedHeaders?: readonly StringMatcher[];
   readonly disallowedHeaders: readonly StringMatcher[];

@@ -8,7 +8,7 @@ import {
   compileDescriptors,
   type Descriptor,
 } from '../../../../workers/filters/common/rate-limit-descriptors.ts';
-import { TokenBucket } from '../../../../workers/filters/common/token-bucket.ts';
+import { OwnState, TokenBucket } from '../../../../workers/filters/common/token-bucket.ts';
 import { requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
 
 const PLAIN = { disableKey: '', appliesWhenDone: false } as const;
@@ -100,7 +100,10 @@ describe('buckets by descriptor', () => {
   const buckets = (alwaysTakesOwn: boolean) => {
     const descriptors = [{ entries: of('a'), bucket: bucket(2) }];
     const options = { descriptors, alwaysTakesOwn } as unknown as LocalRateLimitOptions;
-    return new LimitBuckets(bucket(1), options, (each) => new TokenBucket(each));
+    return new LimitBuckets(bucket(1), options, {
+      bucket: (each) => new TokenBucket(each),
+      state: () => new OwnState(),
+    });
   };
 
   it('give a token each, and the limit itself one more', () => {

@@ -14,7 +14,7 @@ import type {
 } from '../../../stream/filter.ts';
 import { grpcMessageOf } from '../../../stream/grpc-message.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
-import { isGrpcContentType } from '../../../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../../../stream/grpc-status.ts';
 import { Base64Decoder } from '../../common/base64-stream.ts';
 import { type CountedCall, countedCall } from '../../common/grpc-call.ts';
 import { frameHeader } from '../../common/grpc-frames.ts';

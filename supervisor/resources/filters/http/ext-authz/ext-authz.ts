@@ -61,6 +61,7 @@ const FIELDS = knownFields<ExtAuthz>(
     'allowed_headers',
     'disallowed_headers',
     'include_tls_session',
+    'bootstrap_metadata_labels_key',
     'charge_cluster_response_stats',
     'encode_raw_headers',
     'decoder_header_mutation_rules',
@@ -153,6 +154,7 @@ function resolveAsked(
   | 'routeMetadataNamespaces'
   | 'includesPeerCertificate'
   | 'includesTlsSession'
+  | 'labelsKey'
   | 'allowedHeaders'
   | 'disallowedHeaders'
   | 'sendsRawHeaders'
@@ -170,6 +172,7 @@ function resolveAsked(
     routeMetadataNamespaces: message.route_metadata_context_namespaces ?? [],
     includesPeerCertificate: message.include_peer_certificate ?? false,
     includesTlsSession: message.include_tls_session ?? false,
+    labelsKey: message.bootstrap_metadata_labels_key ?? '',
     ...optional('allowedHeaders', allowed),
     disallowedHeaders: disallowed ?? [],
     sendsRawHeaders: message.encode_raw_headers ?? false,

@@ -1,6 +1,6 @@
 /** The gRPC status of a stream as access logs see it. */
 import { grpcStatusOfHttp } from '../../shared/substitution/grpc-status-of-http.ts';
-import type { StreamInfo } from '../stream/stream-info.ts';
+import type { StreamInfo } from './stream-info.ts';
 
 /** By status number, 0 to 16. */
 export const GRPC_STATUS_NAMES: readonly { readonly camel: string; readonly snake: string }[] = [
