@@ -20,6 +20,8 @@ import { POLICIES } from './balancing/lb-policies.ts';
 import { INJECTED_CREDENTIALS } from './filters/http/auth/credential-injector.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
+import { CUSTOM_ANSWERS } from './filters/http/matching/custom-response.ts';
+import { CACHE_STORES } from './filters/http/matching/http-cache.ts';
 import { FILTERS as HTTP_FILTERS } from './filters/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
 import { EARLY_MUTATIONS } from './http/early-mutations.ts';
@@ -62,6 +64,8 @@ const registries: readonly Registry[] = [
   new NetworkFilterResolver(() => true),
   FORMATTERS,
   LOG_FILTERS,
+  CACHE_STORES,
+  CUSTOM_ANSWERS,
   HEADER_FORMATTERS,
   REDIRECT_PREDICATES,
   LISTENER_MANAGERS,

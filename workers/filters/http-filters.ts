@@ -42,6 +42,7 @@ import { makeStatefulSessionFilter } from './http/stateful-session/stateful-sess
 import { makeTapFilter } from './http/tap.ts';
 import { makeCompositeFilter } from './http/composite.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
+import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
 import { makeDiscoveredFilter } from './http/discovered.ts';
 
 type MakeFilter<Filter> = (filter: Filter, context: FilterContext) => FilterFactory;
@@ -85,6 +86,7 @@ const ROWS = {
   credential_injector: makeCredentialInjectorFilter,
   api_key_auth: makeApiKeyAuthFilter,
   on_demand: makeOnDemandFilter,
+  cache: makeHttpCacheFilter,
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),

@@ -50,7 +50,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   sawSettings = false;
   areSettingsAcknowledged = false;
   isOver = false;
-  readonly #turn: ReadTurn;
+  readonly turn: ReadTurn;
 
   constructor(wire: Wire, user: SessionUser, options: SessionOptions) {
     this.user = user;
@@ -71,7 +71,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       onLocalEnd: (stream) => this.#localEnded(stream),
       onDataFrame: () => this.counts.dataFrameSent(),
     });
-    this.#turn = new ReadTurn(this.writer.counts);
+    this.turn = new ReadTurn(this.writer.counts);
   }
 
   /** Says what this side wants, before anything else. */
@@ -88,11 +88,11 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     if (!this.hasBegun && this.options.isServer) this.user.onBegun?.();
     this.hasBegun = true;
     if (!this.#preface.isWhole) return;
-    this.#turn.begin();
+    this.turn.begin();
     try {
       this.#reader.read(input, at, end);
     } finally {
-      this.#turn.end();
+      this.turn.end();
     }
   }
 
@@ -106,7 +106,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   reset(stream: Http2Stream, code: number): void {
     if (stream.isClosed) return;
     this.#close(stream, true);
-    this.#turn.streamEnded();
+    this.turn.streamEnded();
     this.user.onResetSent();
     this.writer.reset(stream, code);
   }
@@ -218,7 +218,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   openPeerStream(id: number, block: HeaderBlock): boolean {
-    if (this.table.open.size + this.#turn.endedStreams >= this.options.maxConcurrentStreams) {
+    if (this.table.open.size + this.turn.endedStreams >= this.options.maxConcurrentStreams) {
       // Until it knows the limit a peer may be above it.
       if (this.areSettingsAcknowledged) return this.refuseFrame();
       this.user.onRefused?.();
@@ -274,8 +274,8 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   #localEnded(stream: Http2Stream): void {
     if (stream.isRemoteEnded && !stream.isClosed) {
       this.#finish(stream);
-      this.#turn.streamEnded();
-    } else this.#turn.localEnded(stream);
+      this.turn.streamEnded();
+    } else this.turn.localEnded(stream);
   }
 
   onRemoteEnd(stream: Http2Stream): void {

@@ -44,6 +44,11 @@ export function buildLocalReply(
   info: StreamInfo,
   rewrite: LocalReplyRewriter | undefined,
 ): LocalMessage {
+  const { wholeHeaders } = reply;
+  if (wholeHeaders !== undefined) {
+    const whole = toBuffer(reply.body);
+    return { headers: wholeHeaders, body: whole.length > 0 ? whole : undefined };
+  }
   const { requestHeaders: request } = info;
   const headers = new HeaderMap();
   headers.status = reply.status;

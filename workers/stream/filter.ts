@@ -51,6 +51,8 @@ export interface LocalReply {
   readonly contentType?: string | undefined;
   /** The request is not read to its end: the connection closes after the answer. */
   readonly closesConnection?: boolean;
+  /** A response as it was kept: nothing is added to these headers and nothing worded. */
+  readonly wholeHeaders?: HeaderMap;
   /** Takes the place of an answer that was made here and is on its way through the filters. */
   readonly replacesAnswer?: boolean;
   /** Changes the answer's headers before they pass the filters. */

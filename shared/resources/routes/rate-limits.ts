@@ -2,6 +2,7 @@
  * What of a request its rate limits go by, as routes and filters say it. Texts are byte strings,
  * formats are substitution formats. Source: envoy.config.route.v3.RateLimit.
  */
+import type { IpRange } from '../../addresses/ip-ranges.ts';
 import type { RateLimitBucket } from './rate-limit-bucket.ts';
 import type { HeaderMatcher, QueryParameterMatcher } from './matchers.ts';
 
@@ -70,6 +71,8 @@ export type RateLimitAction =
       readonly expected: boolean;
       readonly headers: readonly HeaderMatcher[];
       readonly queryParameters: readonly QueryParameterMatcher[];
+      /** Absent: any client; inverted: all but these. */
+      readonly clients?: { readonly ranges: readonly IpRange[]; readonly isInverted: boolean };
     }
   | {
       readonly kind: 'metadata';

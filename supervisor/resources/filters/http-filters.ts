@@ -15,11 +15,12 @@ import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
 import { BANDWIDTH_LIMIT_FILTER } from './http/bandwidth-limit.ts';
 import { BASIC_AUTH_FILTER } from './http/basic-auth.ts';
 import { BUFFER_FILTER } from './http/buffer.ts';
-import { compositeFilter, matchedFilter } from './http/composite.ts';
+import { compositeFilter, matchedFilter } from './http/matching/composite.ts';
 import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
 import { CORS_FILTER } from './http/cors.ts';
 import { CSRF_FILTER } from './http/csrf.ts';
-import { CUSTOM_RESPONSE_FILTER } from './http/custom-response.ts';
+import { CUSTOM_RESPONSE_FILTER } from './http/matching/custom-response.ts';
+import { HTTP_CACHE_FILTER } from './http/matching/http-cache.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
@@ -88,6 +89,7 @@ const ROWS = {
   api_key_auth: API_KEY_AUTH_FILTER,
   composite: compositeFilter(resolveInner),
   custom_response: CUSTOM_RESPONSE_FILTER,
+  cache: HTTP_CACHE_FILTER,
   grpc_web: GRPC_WEB_FILTER,
   grpc_json_transcoder: TRANSCODER_FILTER,
   grpc_http1_bridge: HTTP1_BRIDGE_FILTER,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { direct, prefix, route } from '../../support/parts/routes.ts';
+import { direct, prefix, route, toCluster } from '../../support/parts/routes.ts';
 import { type DataPlaneSetup, startDataPlane } from '../../support/parts/data-plane.ts';
 import { HTTP2_OPTIONS } from '../../support/parts/http2-options.ts';
 import {
@@ -16,6 +16,8 @@ import {
   headersFrame,
   openFrames,
 } from '../../support/peers/http2-client.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
 import {
   ErrorCode,
   Flag,
@@ -23,6 +25,7 @@ import {
   FrameType,
   pingFrame,
   SETTINGS_ACK,
+  windowUpdateFrame,
 } from '../../../workers/http2/frames.ts';
 
 const PING = '12345678';
@@ -122,6 +125,33 @@ describe('frames that answer one read', () => {
     }
     client.destroy();
   });
+});
+
+describe('WINDOW_UPDATE frames without DATA', () => {
+  const update = windowUpdateFrame(0, 1);
+
+  for (const [title, path, most] of [
+    ['five where all streams are over', '/', 5],
+    ['two more where one is open', '/held', 7],
+  ] as const) {
+    it(`are permitted in a number that follows from open streams: ${title}`, async () => {
+      await using upstream = await startHttpUpstream(() => undefined);
+      await using plane = await startDataPlane({
+        ...setup(),
+        routes: [route(prefix('/held'), toCluster()), route(prefix('/'), direct())],
+        upstreamPorts: [upstream.port],
+      });
+      const client = await openFrames(plane.port);
+      client.send(headersFrame(1, [...GET.slice(0, 3), [':path', path]]));
+      if (path === '/held') await waitUntil('the request', () => upstream.requests.length > 0);
+      else await client.until((each) => framesOf(each).some(({ stream }) => stream === 1));
+      client.send(update.repeat(most) + pingFrame(PING, false));
+      await client.until((each) => each.includes(PING));
+      client.send(update);
+      await client.closed();
+      assert.equal(plane.stats().get('http2.inbound_window_update_frames_flood'), 1);
+    });
+  }
 });
 
 describe('an HTTP/2 client that says GOAWAY', () => {

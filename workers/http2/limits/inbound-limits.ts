@@ -48,11 +48,12 @@ export class InboundCounts {
     return this.#priorityFrames > most ? 'priority_frames' : undefined;
   }
 
-  windowUpdateFrame(): InboundFlood | undefined {
+  windowUpdateFrame(openStreams: number): InboundFlood | undefined {
     this.#windowUpdates++;
     const perFrame = this.#limits.maxWindowUpdatesPerDataFrame;
-    // Five for the connection and each stream, as in Envoy, before any data is sent.
-    const most = 5 + 2 * (this.#streams + perFrame * this.#dataFramesSent);
+    // Five for the connection, two for each stream that is open and for the data that was sent, as in
+    // Envoy.
+    const most = 5 + 2 * (openStreams + perFrame * this.#dataFramesSent);
     return this.#windowUpdates > most ? 'window_update_frames' : undefined;
   }
 }

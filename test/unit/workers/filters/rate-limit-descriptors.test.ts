@@ -82,6 +82,17 @@ describe('the descriptor of a request', () => {
     assert.equal(descriptorOf([{ ...match, expected: false }], '/'), 'query_match=qm');
   });
 
+  it('knows the ranges that a client may be in, or may not', () => {
+    const here = [{ address: '127.0.0.0', prefixLength: 8 }];
+    const elsewhere = [{ address: '10.0.0.0', prefixLength: 8 }];
+    const by = (ranges: typeof here, isInverted: boolean): string | undefined =>
+      descriptorOf([{ ...match, queryParameters: [], clients: { ranges, isInverted } }]);
+    assert.equal(by(here, false), 'query_match=qm');
+    assert.equal(by(elsewhere, false), undefined);
+    assert.equal(by(here, true), undefined);
+    assert.equal(by(elsewhere, true), 'query_match=qm');
+  });
+
   it('counts at its own stage alone', () => {
     assert.deepEqual(compileDescriptors([{ ...PLAIN, stage: 1, actions: [generic] }], 0, ''), []);
     const skipped = { stage: 0, ...PLAIN, disableKey: 'off.key', actions: [generic] } as const;

@@ -1,21 +1,21 @@
 /** Resolves envoy.filters.http.custom_response, for a chain and per route. */
-import type { CustomResponse } from '../../../../shared/api/generated/envoy/extensions/filters/http/custom_response/v3/custom_response.ts';
-import type { LocalResponsePolicy } from '../../../../shared/api/generated/envoy/extensions/http/custom_response/local_response_policy/v3/local_response_policy.ts';
+import type { CustomResponse } from '../../../../../shared/api/generated/envoy/extensions/filters/http/custom_response/v3/custom_response.ts';
+import type { LocalResponsePolicy } from '../../../../../shared/api/generated/envoy/extensions/http/custom_response/local_response_policy/v3/local_response_policy.ts';
 import type {
   CustomAnswer,
   CustomResponseFilterSettings,
   CustomResponseOptions,
-} from '../../../../shared/resources/filters/http/matching/custom-response.ts';
-import { typeNameOf } from '../../../config/type-name.ts';
-import { readDataSource } from '../../data-source.ts';
-import { extension, ExtensionRegistry } from '../../extensions.ts';
-import { knownFields, refuseOtherFields } from '../../fields.ts';
-import { resolveBodyFormat } from '../../http/local-reply.ts';
-import { resolveMatcherTree } from '../../matchers/matcher-tree.ts';
-import { resolveHeaderValue } from '../../routes/header-changes.ts';
-import type { Scope } from '../../scope.ts';
-import { optional } from '../../values.ts';
-import { httpFilter, perRoute } from '../http-filter-row.ts';
+} from '../../../../../shared/resources/filters/http/matching/custom-response.ts';
+import { typeNameOf } from '../../../../config/type-name.ts';
+import { readDataSource } from '../../../data-source.ts';
+import { extension, ExtensionRegistry } from '../../../extensions.ts';
+import { knownFields, refuseOtherFields } from '../../../fields.ts';
+import { resolveBodyFormat } from '../../../http/local-reply.ts';
+import { resolveMatcherTree } from '../../../matchers/matcher-tree.ts';
+import { resolveHeaderValue } from '../../../routes/header-changes.ts';
+import type { Scope } from '../../../scope.ts';
+import { optional } from '../../../values.ts';
+import { httpFilter, perRoute } from '../../http-filter-row.ts';
 
 const TYPE = 'envoy.extensions.filters.http.custom_response.v3.CustomResponse';
 const POLICIES = 'envoy.extensions.http.custom_response';
@@ -40,7 +40,7 @@ const FIELDS = knownFields<LocalResponsePolicy>([
   'response_code_details',
 ]);
 
-const ANSWERS = new ExtensionRegistry<CustomAnswer>(
+export const CUSTOM_ANSWERS = new ExtensionRegistry<CustomAnswer>(
   'envoy.http.custom_response',
   'custom response policy',
   [
@@ -84,7 +84,7 @@ function resolveOptions(
   const tree = resolveMatcherTree(
     matcher,
     {
-      resolveAction: (action, place) => ANSWERS.resolve(action, place),
+      resolveAction: (action, place) => CUSTOM_ANSWERS.resolve(action, place),
       checkInput(typeUrl, place) {
         if (INPUTS.has(typeNameOf(typeUrl))) return;
         place.unsupported(`an input of type '${typeNameOf(typeUrl)}' for custom responses is`);

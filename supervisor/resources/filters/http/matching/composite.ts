@@ -2,31 +2,31 @@
 import type {
   ExtensionWithMatcher,
   ExtensionWithMatcherPerRoute,
-} from '../../../../shared/api/generated/envoy/extensions/common/matching/v3/extension_matcher.ts';
+} from '../../../../../shared/api/generated/envoy/extensions/common/matching/v3/extension_matcher.ts';
 import type {
   Composite,
   CompositePerRoute as CompositePerRouteMessage,
   ExecuteFilterAction,
   FilterChainConfiguration,
-} from '../../../../shared/api/generated/envoy/extensions/filters/http/composite/v3/composite.ts';
-import type { Matcher } from '../../../../shared/api/generated/xds/type/matcher/v3/matcher.ts';
+} from '../../../../../shared/api/generated/envoy/extensions/filters/http/composite/v3/composite.ts';
+import type { Matcher } from '../../../../../shared/api/generated/xds/type/matcher/v3/matcher.ts';
 import type {
   CompositeAction,
   CompositeFilterSettings,
   CompositeMatcher,
   CompositePerRoute,
   MatchMoment,
-} from '../../../../shared/resources/filters/http/matching/composite.ts';
-import type { HttpFilter } from '../../../../shared/resources/filters/http-filters.ts';
-import { memberOf } from '../../../../shared/text/dictionary.ts';
-import { typeNameOf } from '../../../config/type-name.ts';
-import { extension, ExtensionRegistry, type ExtensionMessage } from '../../extensions.ts';
-import { knownFields, refuseOtherFields } from '../../fields.ts';
-import { resolveRuntimeFraction } from '../../matchers/fraction.ts';
-import { resolveMatcherTree } from '../../matchers/matcher-tree.ts';
-import type { Scope } from '../../scope.ts';
-import { optional } from '../../values.ts';
-import { httpFilter, perRoute } from '../http-filter-row.ts';
+} from '../../../../../shared/resources/filters/http/matching/composite.ts';
+import type { HttpFilter } from '../../../../../shared/resources/filters/http-filters.ts';
+import { memberOf } from '../../../../../shared/text/dictionary.ts';
+import { typeNameOf } from '../../../../config/type-name.ts';
+import { extension, ExtensionRegistry, type ExtensionMessage } from '../../../extensions.ts';
+import { knownFields, refuseOtherFields } from '../../../fields.ts';
+import { resolveRuntimeFraction } from '../../../matchers/fraction.ts';
+import { resolveMatcherTree } from '../../../matchers/matcher-tree.ts';
+import type { Scope } from '../../../scope.ts';
+import { optional } from '../../../values.ts';
+import { httpFilter, perRoute } from '../../http-filter-row.ts';
 
 /** Resolves a filter inside of another; the list of all filters knows how. */
 type ResolveInner = (message: ExtensionMessage, scope: Scope) => HttpFilter | undefined;
