@@ -209,7 +209,7 @@ export function headerOf(headers: HeaderMap | undefined, lowerName: string): str
   return headers?.getAll(lowerName === 'host' ? ':authority' : lowerName);
 }
 
-export function fromJson(value: unknown): CelValue {
+function fromJson(value: unknown): CelValue {
   if (typeof value === 'string') return toByteString(value);
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map(fromJson);

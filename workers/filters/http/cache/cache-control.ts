@@ -60,7 +60,7 @@ export function requestControl(headers: HeaderMap): CacheControl {
   };
 }
 
-export function responseControl(headers: HeaderMap): CacheControl {
+function responseControl(headers: HeaderMap): CacheControl {
   const text = headers.getAll('cache-control');
   if (text === undefined) return NOTHING;
   const found = directives(text);

@@ -11,7 +11,7 @@ export interface KeptResponse {
 }
 
 /** Of all bodies, headers and keys of a worker, those that are still coming included. */
-export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** Of one body. */
 export const CACHED_BODY_MAX = 8 * 1024 * 1024;
 /** What an entry costs besides its bytes. */

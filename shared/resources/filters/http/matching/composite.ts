@@ -23,7 +23,7 @@ export interface CompositeMatcher {
   readonly moment: MatchMoment;
 }
 
-export interface CompositeOptions {
+interface CompositeOptions {
   /** What requests pass that do not skip it; absent: what an action executes is all. */
   readonly filter?: HttpFilter;
   readonly matcher?: CompositeMatcher;

@@ -2,7 +2,7 @@
 import { declareFilter, type FilterResource } from '../../declare-filter.ts';
 import type { StringMatcher } from '../../../routes/matchers.ts';
 
-export interface HttpCacheOptions {
+interface HttpCacheOptions {
   readonly disabled: boolean;
   /** Names of request headers that a response may vary by. */
   readonly allowedVary: readonly StringMatcher[];
