@@ -72,7 +72,7 @@ export function compileManager(
     routeDemand: context.routeDemand,
     extensions: context.extensions,
     grpc: context.grpcServices,
-    nodeCluster: env.heritage.node.cluster,
+    ...processOf(env),
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     startTasks: context.startTasks,
     secrets: context.secrets,
@@ -102,6 +102,18 @@ export function compileManager(
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
   };
   return { server: serveHttp(manager), release };
+}
+
+/** What filters may know of their process. */
+function processOf({
+  heritage,
+  log,
+}: CompilerContext['env']): Pick<FilterContext, 'nodeCluster' | 'isFirstWorker' | 'log'> {
+  return {
+    nodeCluster: heritage.node.cluster,
+    isFirstWorker: heritage.workerIndex === 0,
+    log,
+  };
 }
 
 /** What filters may know of clusters. */
