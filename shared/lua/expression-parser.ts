@@ -1,6 +1,7 @@
 /** The expressions of a script, and what the parser of statements shares with them. */
 import { FunctionScope } from './function-scope.ts';
 import type { Lexer, Token } from './lexer.ts';
+import { priorityOf } from './priorities.ts';
 import type {
   Block,
   CallExpression,
@@ -13,28 +14,6 @@ import type {
 /** As in LuaJIT. */
 const LEVELS_MAX = 200;
 const UNARY_PRIORITY = 8;
-/** Of binary operators: what binds to the left and to the right. */
-const PRIORITIES: ReadonlyMap<string, readonly [number, number]> = new Map<
-  string,
-  readonly [number, number]
->([
-  ['+', [6, 6]],
-  ['-', [6, 6]],
-  ['*', [7, 7]],
-  ['/', [7, 7]],
-  ['%', [7, 7]],
-  ['^', [10, 9]],
-  ['..', [5, 4]],
-  ['==', [3, 3]],
-  ['~=', [3, 3]],
-  ['<', [3, 3]],
-  ['<=', [3, 3]],
-  ['>', [3, 3]],
-  ['>=', [3, 3]],
-  ['and', [2, 2]],
-  ['or', [1, 1]],
-]);
-const NO_PRIORITY = [0, 0] as const;
 const UNARY = new Set(['not', '-', '#']);
 
 export abstract class ExpressionParser {
@@ -306,9 +285,4 @@ export abstract class ExpressionParser {
     }
     return { key: undefined, value: this.expression() };
   }
-}
-
-/** Binds nothing where it is no operator. */
-function priorityOf({ kind, text }: Token): readonly [number, number] {
-  return (kind === 'word' ? PRIORITIES.get(text) : undefined) ?? NO_PRIORITY;
 }

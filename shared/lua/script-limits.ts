@@ -6,11 +6,11 @@
 import { LuaError, LuaLimitError } from './lua-error.ts';
 
 /** A fraction of a millisecond for most scripts. */
-const SLICE_STEPS = 10_000;
+const SLICE_STEPS = 5000;
 /** A second or so. */
-const RUN_STEPS_MAX = 20_000_000;
+const RUN_STEPS_MAX = 4_000_000;
 /** Of what cannot be interrupted, such as the comparisons of a sort. */
-const UNINTERRUPTED_STEPS_MAX = 1_000_000;
+const UNINTERRUPTED_STEPS_MAX = 500_000;
 /** Of one run, whatever of it was given up meanwhile. */
 const RUN_BYTES_MAX = 128 * 1024 * 1024;
 /** Of all runs of one state that have not ended. */

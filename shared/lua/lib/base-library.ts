@@ -16,6 +16,8 @@ import { Arguments } from './check-arguments.ts';
 
 const BASE_MAX = 36;
 const DECIMAL = 10;
+/** What an error costs that is caught. */
+const CAUGHT_STEPS = 100;
 
 export function baseLibrary(state: LuaState): Record<string, LuaValue> {
   const check = new Arguments(state);
@@ -149,6 +151,7 @@ function protectedCall(state: LuaState, check: Arguments): LuaFunction {
       state.depth = depth;
       state.sites = sites;
       state.thread = thread;
+      state.spend(CAUGHT_STEPS);
       return [false, caught(error)];
     }
   });
@@ -165,6 +168,7 @@ function handledCall(state: LuaState, check: Arguments): LuaFunction {
       state.depth = depth;
       state.sites = sites;
       state.thread = thread;
+      state.spend(CAUGHT_STEPS);
       return [false, ...listOf(state.callNow(handler, caught(error)))];
     }
   });

@@ -65,6 +65,7 @@ class CoroutineThreads {
 
   make(body: LuaValue): LuaThread {
     this.#state.charge(THREAD_BYTES);
+    this.#state.spend(THREAD_STEPS);
     return new LuaThread(body as LuaFunction);
   }
 
@@ -122,3 +123,4 @@ class CoroutineThreads {
 }
 
 const THREAD_BYTES = 512;
+const THREAD_STEPS = 50;

@@ -49,10 +49,12 @@ export class PatternMatch {
   readonly #text: string;
   readonly #pattern: string;
   readonly #spans: Span[] = [];
+  readonly #stepsMax: number;
   #level = 0;
   steps = 0;
 
-  constructor(text: string, pattern: string) {
+  constructor(text: string, pattern: string, stepsMax = STEPS_MAX) {
+    this.#stepsMax = stepsMax;
     this.#text = text;
     this.#pattern = pattern;
   }
@@ -91,7 +93,7 @@ export class PatternMatch {
 
   #step(): void {
     this.steps += 1;
-    if (this.steps > STEPS_MAX) throw new PatternError('pattern too complex');
+    if (this.steps > this.#stepsMax) throw new PatternError('pattern too complex');
   }
 
   #match(textStart: number, patternStart: number): number {

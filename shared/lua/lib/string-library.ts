@@ -11,7 +11,7 @@ import { formatString } from './string-format.ts';
 /** Results of one call. */
 const RESULTS_MAX = 8000;
 /** Of all matches of one gsub. */
-const GSUB_STEPS_MAX = 4_000_000;
+const GSUB_STEPS_MAX = 2_000_000;
 const MAGIC = /[\^$*+?.([%-]/;
 
 export function stringLibrary(state: LuaState): Record<string, HostFunction> {
@@ -170,12 +170,10 @@ function replaced(state: LuaState, check: Arguments, args: readonly LuaValue[]):
   const isAnchored = pattern.startsWith('^');
   return atPlace(state, () => {
     const parts: string[] = [];
-    let [at, count, steps] = [0, 0, 0];
+    let [at, count] = [0, 0];
+    const match = new PatternMatch(text, pattern, GSUB_STEPS_MAX);
     while (count < limit) {
-      const match = new PatternMatch(text, pattern);
       const end = match.at(at, isAnchored ? 1 : 0);
-      steps += match.steps;
-      state.spend((match.steps >> 3) + 1);
       if (end >= 0) {
         count += 1;
         parts.push(replacementOf(state, { replacement, match, start: at, end }));
@@ -184,8 +182,8 @@ function replaced(state: LuaState, check: Arguments, args: readonly LuaValue[]):
       else if (at < text.length) parts.push(text[at++] ?? '');
       else break;
       if (isAnchored) break;
-      if (steps > GSUB_STEPS_MAX) throw new PatternError('pattern too complex');
     }
+    state.spend(match.steps >> 3);
     const result = parts.join('') + text.slice(at);
     state.checkLength(result.length);
     state.charge(result.length);

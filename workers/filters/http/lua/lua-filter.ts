@@ -17,7 +17,9 @@ import type { HeaderMap } from '../../../stream/header-map.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
 import { LoadedScript, type ScriptFunction } from './loaded-script.ts';
-import { type Direction, ScriptedSide, type SideParts } from './scripted-side.ts';
+import { hasTooManyCalls } from './script-call.ts';
+import { ScriptedSide } from './scripted-side.ts';
+import type { Direction, SideParts } from './side-parts.ts';
 import type { Wish } from './stream-handle.ts';
 
 const VM_COUNT = 'lua.lua_vm_count';
@@ -146,6 +148,9 @@ class LuaFilter extends PassThroughFilter {
       filterContext: ofRoute?.filterContext ?? settings.options.filterContext,
       countError: () => stats.increment(base + LUA.index.errors),
       log: (text) => context.log('error', 'lua', `script log: ${text.slice(0, LOG_LINE_MAX)}`),
+      hasCluster: (cluster) => context.clusterHealth(cluster) !== undefined,
+      hasTooManyCalls: () => hasTooManyCalls(script.machine.state),
+      wallUs: () => context.loop.clock.wallMs * 1000,
       drain: () => {
         this.#drains = true;
       },

@@ -2,6 +2,7 @@
 import type { HeldBytes } from '../../../loop/held-bytes.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import type { BodyObject } from './body-object.ts';
+import type { Direction } from './side-parts.ts';
 
 interface Piece {
   readonly data: Buffer;
@@ -17,10 +18,13 @@ export class MessageQueue {
   readonly outgoing: BodyObject[] = [];
   outgoingEnds = false;
   outgoingTrailers: HeaderMap | undefined = undefined;
+  readonly direction: Direction;
   #bytes = 0;
+  #isPaused = false;
 
-  constructor(held: HeldBytes) {
+  constructor(held: HeldBytes, direction: Direction) {
     this.#held = held;
+    this.direction = direction;
   }
 
   get bytes(): number {
@@ -41,6 +45,28 @@ export class MessageQueue {
     this.incoming.push({ data: Buffer.from(data), isEnd });
     this.#bytes += data.length;
     this.#held.add(data.length);
+  }
+
+  /** The peer waits while more is here than a stream may keep. */
+  pauseWhenFull(limitBytes: number): void {
+    if (this.#isPaused || this.#bytes < limitBytes) return;
+    this.#isPaused = true;
+    this.direction.pause(true);
+  }
+
+  /** Gives up what was seen to what it returns, which passes it on. */
+  release(): () => void {
+    const { direction, outgoingEnds, outgoingTrailers } = this;
+    const bytes = this.outgoing.map((each) => each.bytes);
+    this.clear();
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      direction.pause(false);
+    }
+    return () => {
+      if (bytes.length > 0 || outgoingEnds) direction.inject(Buffer.concat(bytes), outgoingEnds);
+      if (outgoingTrailers !== undefined) direction.injectTrailers(outgoingTrailers);
+    };
   }
 
   /** What was passed on, or is given up. */

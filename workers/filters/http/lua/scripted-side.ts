@@ -7,56 +7,23 @@ import { plainText } from '../../../../shared/lua/lua-state.ts';
 import { PAUSE } from '../../../../shared/lua/script-limits.ts';
 import type { ScriptRun } from '../../../../shared/lua/script-run.ts';
 import type { LuaValue } from '../../../../shared/lua/values.ts';
-import type { Struct } from '../../../../shared/text/dictionary.ts';
-import type {
-  DataStatus,
-  FilterCallbacks,
-  HeadersStatus,
-  TrailersStatus,
-} from '../../../stream/filter.ts';
+import type { DataStatus, HeadersStatus, TrailersStatus } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
-import type { FilterContext } from '../../filter-context.ts';
 import { BodyObject } from './body-object.ts';
 import { HeaderObject, type HeaderRights } from './header-object.ts';
-import type { LoadedScript } from './loaded-script.ts';
 import { MessageQueue } from './message-queue.ts';
-import { type CallOwner, hasTooManyCalls, ScriptCall } from './script-call.ts';
+import type { Direction, SideParts } from './side-parts.ts';
+import { type CallOwner, ScriptCall } from './script-call.ts';
 import { type HandledSide, StreamHandle, type Wish } from './stream-handle.ts';
 import type { Scope } from './stream-object.ts';
-
-/** How a direction goes on; requests and responses differ in nothing else. */
-export interface Direction {
-  readonly isRequest: boolean;
-  continueHeaders(): void;
-  inject(data: Buffer, isEnd: boolean): void;
-  injectTrailers(trailers: HeaderMap): void;
-  pause(isPaused: boolean): void;
-  refuseTooLarge(): void;
-  respond(wish: Extract<Wish, { kind: 'respond' }>): void;
-}
-
-export interface SideParts {
-  readonly script: LoadedScript;
-  readonly callbacks: FilterCallbacks;
-  readonly context: FilterContext;
-  readonly filterName: string;
-  readonly filterContext: Struct | undefined;
-  countError(): void;
-  log(text: string): void;
-  drain(): void;
-}
 
 /** `free`: the function is over; `busy`: it waits for something else than its message. */
 type Mode = 'free' | 'chunk' | 'body' | 'trailers' | 'busy' | 'answered';
 
 export class ScriptedSide implements HandledSide, CallOwner {
-  readonly #parts: SideParts;
-  readonly #direction: Direction;
+  readonly parts: SideParts;
   readonly #queue: MessageQueue;
   readonly #scope: Scope = { isLive: true };
-  readonly callbacks: FilterCallbacks;
-  readonly filterName: string;
-  readonly filterContext: Struct | undefined;
   readonly headers: HeaderRights & { readonly map: HeaderMap };
   #mode: Mode = 'free';
   #run: ScriptRun | undefined = undefined;
@@ -68,15 +35,10 @@ export class ScriptedSide implements HandledSide, CallOwner {
   #isEnded = false;
   #trailers: HeaderMap | undefined = undefined;
   #body: BodyObject | undefined = undefined;
-  #isPaused = false;
 
   constructor(parts: SideParts, direction: Direction, map: HeaderMap) {
-    this.#parts = parts;
-    this.#direction = direction;
-    this.#queue = new MessageQueue(parts.context.loop.held);
-    this.callbacks = parts.callbacks;
-    this.filterName = parts.filterName;
-    this.filterContext = parts.filterContext;
+    this.parts = parts;
+    this.#queue = new MessageQueue(parts.context.loop.held, direction);
     this.headers = {
       map,
       canChange: () => !this.#haveHeadersGone,
@@ -85,7 +47,7 @@ export class ScriptedSide implements HandledSide, CallOwner {
   }
 
   start(callee: LuaValue, endStream: boolean): HeadersStatus {
-    const { script } = this.#parts;
+    const { script } = this.parts;
     this.#isEnded = endStream;
     this.#run = script.machine.start(callee, [
       new StreamHandle(script.methods.handle, this.#scope, this),
@@ -102,9 +64,9 @@ export class ScriptedSide implements HandledSide, CallOwner {
     if (this.#mode === 'answered') return 'stop';
     if (this.#mode === 'free' && this.#queue.isEmpty) return 'continue';
     this.#queue.take(data, endStream);
-    if (this.#mode === 'body' && this.#queue.bytes > this.#parts.context.bufferLimitBytes) {
+    if (this.#mode === 'body' && this.#queue.bytes > this.parts.context.bufferLimitBytes) {
       this.#abandon();
-      this.#direction.refuseTooLarge();
+      this.#queue.direction.refuseTooLarge();
       return 'stop';
     }
     this.#pump();
@@ -133,26 +95,11 @@ export class ScriptedSide implements HandledSide, CallOwner {
   }
 
   respondProblem(): string | undefined {
-    if (!this.#direction.isRequest) return 'respond() not currently supported in the response path';
+    if (!this.#queue.direction.isRequest)
+      return 'respond() not currently supported in the response path';
     return this.#haveHeadersGone
       ? 'respond() cannot be called if headers have been continued'
       : undefined;
-  }
-
-  hasCluster(name: string): boolean {
-    return this.#parts.context.clusterHealth(name) !== undefined;
-  }
-
-  hasTooManyCalls(): boolean {
-    return hasTooManyCalls(this.#parts.script.machine.state);
-  }
-
-  drain(): void {
-    this.#parts.drain();
-  }
-
-  wallUs(): number {
-    return this.#parts.context.loop.clock.wallMs * 1000;
   }
 
   onCallResult(values: readonly LuaValue[]): void {
@@ -163,7 +110,7 @@ export class ScriptedSide implements HandledSide, CallOwner {
   }
 
   onException(): void {
-    this.callbacks.onException();
+    this.parts.callbacks.onException();
   }
 
   get #passes(): boolean {
@@ -213,7 +160,7 @@ export class ScriptedSide implements HandledSide, CallOwner {
       case 'respond':
         this.#abandon();
         this.#mode = 'answered';
-        this.#direction.respond(wish);
+        this.#queue.direction.respond(wish);
         return undefined;
     }
   }
@@ -221,13 +168,13 @@ export class ScriptedSide implements HandledSide, CallOwner {
   #startCall({
     call,
   }: Extract<Wish, { kind: 'call' }>): { readonly value: readonly LuaValue[] } | undefined {
-    const { context } = this.#parts;
-    const started = new ScriptCall(call, this.#parts.script.machine.state);
+    const { context } = this.parts;
+    const started = new ScriptCall(call, this.parts.script.machine.state);
     if (call.isAsynchronous) {
-      started.start(context, this.callbacks.info.connection, undefined);
+      started.start(context, this.parts.callbacks.info.connection, undefined);
       return { value: [] };
     }
-    const values = started.start(context, this.callbacks.info.connection, this);
+    const values = started.start(context, this.parts.callbacks.info.connection, this);
     if (values !== undefined) return { value: values };
     this.#call = started;
     return undefined;
@@ -235,10 +182,10 @@ export class ScriptedSide implements HandledSide, CallOwner {
 
   /** A slice of the script was over: it goes on when others have had their turn. */
   #takeTurns(): void {
-    const { loop } = this.#parts.context;
+    const { loop } = this.parts.context;
     loop.slices.add(() => {
       if (this.#mode !== 'busy') return true;
-      loop.current = this.callbacks;
+      loop.current = this.parts.callbacks;
       this.#drive(undefined);
       this.#pump();
       loop.leave();
@@ -250,13 +197,13 @@ export class ScriptedSide implements HandledSide, CallOwner {
     this.#mode = 'free';
     this.#scope.isLive = false;
     this.#run = undefined;
-    this.#parts.script.afterRun();
+    this.parts.script.afterRun();
   }
 
   #fail(error: LuaError | LuaLimitError): void {
     this.#end();
-    this.#parts.countError();
-    this.#parts.log(error instanceof LuaError ? plainText(error.value) : error.message);
+    this.parts.countError();
+    this.parts.log(error instanceof LuaError ? plainText(error.value) : error.message);
   }
 
   #abandon(): void {
@@ -279,7 +226,7 @@ export class ScriptedSide implements HandledSide, CallOwner {
       else break;
     }
     if (this.#passes && !this.#isInHeaders) this.#flush();
-    else if (this.#mode !== 'answered') this.#waitForRoom();
+    else if (this.#mode === 'busy') this.#queue.pauseWhenFull(this.parts.context.bufferLimitBytes);
   }
 
   #see(data: Buffer, isEnd: boolean): void {
@@ -290,7 +237,7 @@ export class ScriptedSide implements HandledSide, CallOwner {
       this.#isEnded = true;
       this.#queue.outgoingEnds = true;
     }
-    const piece = new BodyObject(this.#parts.script.methods.body, this.#scope, { bytes: data });
+    const piece = new BodyObject(this.parts.script.methods.body, this.#scope, { bytes: data });
     outgoing.push(piece);
     if (mode === 'chunk' && (data.length > 0 || !isEnd)) this.#drive(piece);
     else if (mode === 'body' && isEnd) this.#drive(this.#wholeBody());
@@ -309,7 +256,7 @@ export class ScriptedSide implements HandledSide, CallOwner {
 
   #trailersObject(map: HeaderMap): HeaderObject {
     const rights = { canChange: () => true, onChange: () => undefined };
-    return new HeaderObject(this.#parts.script.methods.headers, this.#scope, {
+    return new HeaderObject(this.parts.script.methods.headers, this.#scope, {
       headers: map,
       rights,
     });
@@ -319,7 +266,7 @@ export class ScriptedSide implements HandledSide, CallOwner {
   #wholeBody(): BodyObject {
     const { outgoing } = this.#queue;
     const bytes = Buffer.concat(outgoing.map((each) => each.bytes));
-    const body = new BodyObject(this.#parts.script.methods.body, this.#scope, {
+    const body = new BodyObject(this.parts.script.methods.body, this.#scope, {
       bytes,
       onSet: (set) => {
         if (this.#haveHeadersGone) return;
@@ -334,26 +281,12 @@ export class ScriptedSide implements HandledSide, CallOwner {
   }
 
   #flush(): void {
-    const { outgoing, outgoingEnds, outgoingTrailers } = this.#queue;
-    const bytes = outgoing.map((each) => each.bytes);
-    this.#queue.clear();
-    const direction = this.#direction;
-    if (this.#isPaused) {
-      this.#isPaused = false;
-      direction.pause(false);
-    }
+    const { direction } = this.#queue;
+    const passOn = this.#queue.release();
     if (!this.#haveHeadersGone) {
       this.#haveHeadersGone = true;
       direction.continueHeaders();
     }
-    if (bytes.length > 0 || outgoingEnds) direction.inject(Buffer.concat(bytes), outgoingEnds);
-    if (outgoingTrailers !== undefined) direction.injectTrailers(outgoingTrailers);
-  }
-
-  #waitForRoom(): void {
-    if (this.#mode === 'body' || this.#isPaused) return;
-    if (this.#queue.bytes < this.#parts.context.bufferLimitBytes) return;
-    this.#isPaused = true;
-    this.#direction.pause(true);
+    passOn();
   }
 }

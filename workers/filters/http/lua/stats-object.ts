@@ -1,7 +1,13 @@
 /** Stats of a script's own, below those of its filter. */
 import { type LuaValue, NO_VALUES } from '../../../../shared/lua/values.ts';
 import type { StatWriter } from '../../../../shared/stats/stat-writer.ts';
-import { type Method, type MethodMaker, type Methods, type Scope, StreamObject } from './stream-object.ts';
+import {
+  type Method,
+  type MethodMaker,
+  type Methods,
+  type Scope,
+  StreamObject,
+} from './stream-object.ts';
 
 /** Of one script: its stats stay for as long as its filter does. */
 const STATS_MAX = 1000;

@@ -8,7 +8,6 @@ import {
   type Running,
 } from '../../../../shared/lua/values.ts';
 import type { Struct } from '../../../../shared/text/dictionary.ts';
-import type { FilterCallbacks } from '../../../stream/filter.ts';
 import { PublicKeyObject, publicKeyMethods, verifySignature } from './crypto-object.ts';
 import { HeaderObject, type HeaderRights } from './header-object.ts';
 import { type CallWish, readCall, readHeaders, type TableHeaders } from './call-request.ts';
@@ -19,6 +18,7 @@ import {
   MetadataObject,
   StreamInfoObject,
 } from './info-objects.ts';
+import type { SideParts } from './side-parts.ts';
 import { type StatsMethods, StatsObject } from './stats-object.ts';
 import { type MethodMaker, type Methods, type Scope, StreamObject } from './stream-object.ts';
 
@@ -37,20 +37,13 @@ export type Wish =
 
 /** One direction of a stream, as its handle sees it. */
 export interface HandledSide {
-  readonly callbacks: FilterCallbacks;
+  readonly parts: SideParts;
   readonly headers: HeaderRights & {
     readonly map: ConstructorParameters<typeof HeaderObject>[2]['headers'];
   };
-  readonly filterName: string;
-  readonly filterContext: Struct | undefined;
   /** Why the body cannot be had any more, undefined where it can. */
   bodyProblem(method: string): string | undefined;
   respondProblem(): string | undefined;
-  hasCluster(name: string): boolean;
-  /** Too many calls are on their way whose responses nobody waits for. */
-  hasTooManyCalls(): boolean;
-  drain(): void;
-  wallUs(): number;
 }
 
 export class StreamHandle extends StreamObject {
@@ -95,26 +88,26 @@ function readingMethods(parts: HandleParts): Members {
       return self.headers;
     },
     requestHeaders: ({ side, scope }) => {
-      const headers = side.callbacks.info.requestHeaders;
+      const headers = side.parts.callbacks.info.requestHeaders;
       if (headers === undefined) return NO_VALUES;
       const rights = { canChange: () => false, onChange: () => undefined };
       return new HeaderObject(parts.headers, scope, { headers, rights });
     },
     metadata: ({ side, scope }) => {
-      const metadata = side.callbacks.route?.metadata?.[side.filterName];
+      const metadata = side.parts.callbacks.route?.metadata?.[side.parts.filterName];
       return new MetadataObject(parts.metadata, scope, metadata);
     },
     streamInfo: ({ side, scope }) =>
       new StreamInfoObject(parts.streamInfo, scope, {
-        info: side.callbacks.info,
-        drain: () => side.drain(),
+        info: side.parts.callbacks.info,
+        drain: () => side.parts.drain(),
       }),
     connectionStreamInfo: ({ side, scope }) =>
-      new ConnectionStreamInfoObject(parts.connectionStreamInfo, scope, side.callbacks.info),
+      new ConnectionStreamInfoObject(parts.connectionStreamInfo, scope, side.parts.callbacks.info),
     connection: ({ side, scope }) =>
-      new ConnectionObject(parts.connection, scope, side.callbacks.info),
+      new ConnectionObject(parts.connection, scope, side.parts.callbacks.info),
     filterContext: ({ side, scope }) =>
-      new MetadataObject(parts.metadata, scope, side.filterContext),
+      new MetadataObject(parts.metadata, scope, side.parts.filterContext),
     stats: ({ scope }) => new StatsObject(parts.stats, scope),
   };
 }
@@ -135,22 +128,26 @@ function routeMethods(maker: MethodMaker, parts: HandleParts): Members {
   });
   return {
     route: ({ side, scope }) =>
-      new RouteObject(withMetadata, scope, side.callbacks.route?.metadata?.[side.filterName]),
+      new RouteObject(
+        withMetadata,
+        scope,
+        side.parts.callbacks.route?.metadata?.[side.parts.filterName],
+      ),
     virtualHost: ({ side, scope }) =>
       new RouteObject(
         withMetadata,
         scope,
-        side.callbacks.route?.virtualHost.metadata?.[side.filterName],
+        side.parts.callbacks.route?.virtualHost.metadata?.[side.parts.filterName],
       ),
     clearRouteCache: ({ side }) => {
-      side.callbacks.clearRoute();
+      side.parts.callbacks.clearRoute();
       return NO_VALUES;
     },
     setUpstreamOverrideHost: ({ side }, args) => {
       const address = check.text(args, 1);
       const isStrict = args[2] === undefined ? false : check.boolean(args, 2);
       if (!isAddress(address)) throw state.hostFailure('host is not a valid IP address');
-      side.callbacks.info.overrideHost = { address, isStrict };
+      side.parts.callbacks.info.overrideHost = { address, isStrict };
       return NO_VALUES;
     },
   };
@@ -194,12 +191,12 @@ function timeMethods({ check, state }: MethodMaker): Members {
       if (resolution !== MILLISECOND) {
         throw state.hostFailure('timestamp format must be MILLISECOND.');
       }
-      return Math.floor(side.wallUs() / 1000);
+      return Math.floor(side.parts.wallUs() / 1000);
     },
     timestampString: ({ side }, args) => {
       const resolution = args[1] === undefined ? MILLISECOND : Number(args[1]);
-      if (resolution === MILLISECOND) return String(Math.floor(side.wallUs() / 1000));
-      if (resolution === MICROSECOND) return String(Math.floor(side.wallUs()));
+      if (resolution === MILLISECOND) return String(Math.floor(side.parts.wallUs() / 1000));
+      if (resolution === MICROSECOND) return String(Math.floor(side.parts.wallUs()));
       check.any(args, 1);
       throw state.hostFailure('timestamp format must be MILLISECOND or MICROSECOND.');
     },
@@ -233,7 +230,7 @@ function waitingMethods(maker: MethodMaker): WaitingMembers {
       return yield* wish({ kind: 'trailers' });
     },
     *httpCall({ side }, args) {
-      return yield* wish({ kind: 'call', call: readCall(maker, args, side) });
+      return yield* wish({ kind: 'call', call: readCall(maker, args, side.parts) });
     },
     *respond({ side }, args) {
       const table = check.table(args, 1);
