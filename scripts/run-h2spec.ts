@@ -4,7 +4,7 @@
  * Prints how many of its tests passed, and the numbers of those that did not. Fails where Sluice
  * passes fewer than `LEAST`.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,6 +20,8 @@ import { startReference } from './start-reference.ts';
 const LEAST = 132;
 /** Above the delayed close of a listener, so that an end without a frame is seen. */
 const TIMEOUT_S = 3;
+/** Of h2spec. */
+const MOST_OUTPUT_BYTES = 1024 * 1024;
 const LISTENERS = ['plain', 'routed', 'web'] as const;
 const TOOL = ['h2spec', `${process.env['HOME'] ?? ''}/go/bin/h2spec`].find(
   (command) => spawnSync(command, ['--version']).status === 0,
@@ -84,28 +86,37 @@ async function runAll(
   let least = Number.POSITIVE_INFINITY;
   for (const name of LISTENERS) {
     const port = all.find((each) => each.name === name)?.local_address.socket_address.port_value;
-    const { passed, line } = runTool(tool, String(port), name === 'web');
+    const { passed, line } = await runTool(tool, String(port), name === 'web');
     console.log(`${server}, ${name === 'web' ? 'TLS' : name}: ${line}`);
     least = Math.min(least, passed);
   }
   return least;
 }
 
-function runTool(
+/** Beside this process, whose host answers meanwhile. */
+async function runTool(
   tool: string,
   port: string,
   isSecure: boolean,
-): { readonly passed: number; readonly line: string } {
+): Promise<{ readonly passed: number; readonly line: string }> {
   using scratch = makeScratch();
   const report = scratch.file('report.xml');
   const secure = isSecure ? ['-t', '-k'] : [];
   const args = ['-h', '127.0.0.1', '-p', port, '-o', String(TIMEOUT_S), '-j', report, ...secure];
-  const { stdout } = spawnSync(tool, args, { encoding: 'utf8' });
+  const stdout = await new Promise<string>((resolve) => {
+    execFile(tool, args, { maxBuffer: MOST_OUTPUT_BYTES }, (_error, text) => resolve(text));
+  });
   const [, total, passed] = /(\d+) tests, (\d+) passed/.exec(stdout) ?? [];
-  const failed = readFileSync(report, 'utf8')
-    .split('<testcase ')
-    .filter((each) => /<(?:failure|error)/.test(each))
-    .map((each) => /package="(?:[a-z0-9]+\/)?([^"]*)"/.exec(each)?.[1] ?? '?');
+  const failed = readFileSync(report, 'utf8').split('<testsuite ').flatMap(failuresOf);
   const names = failed.length === 0 ? '' : `; failed in ${failed.join(' ')}`;
   return { passed: Number(passed), line: `${passed ?? '?'} of ${total ?? '?'} passed${names}` };
+}
+
+/** Of one section's report: the section with the number of each test, such as `5.1/9`. */
+function failuresOf(suite: string): readonly string[] {
+  const section = /package="(?:[a-z0-9]+\/)?([^"]*)"/.exec(suite)?.[1] ?? '?';
+  const cases = suite.split('<testcase ').slice(1);
+  return cases.flatMap((each, index) =>
+    /<(?:failure|error)/.test(each) ? [`${section}/${index + 1}`] : [],
+  );
 }

@@ -45,17 +45,41 @@ const NO_VALID = "Jwks doesn't have any valid public key";
 
 export function readJwks(bytes: Buffer): JwksResult {
   if (bytes.length > JWKS_BYTES_MAX || !isUtf8(bytes)) return INVALID;
-  let set: unknown;
-  try {
-    set = JSON.parse(bytes.toString());
-  } catch {
-    return INVALID;
-  }
+  const set = parseJson(bytes.toString());
   if (typeof set !== 'object' || set === null || Array.isArray(set)) return INVALID;
   const list = memberOf(set, 'keys');
   if (list === undefined) return readCertificates(set);
   if (!Array.isArray(list)) return { problem: BAD_KEYS };
   return collect(list.slice(0, KEYS_MAX).map(readKey));
+}
+
+/** Numbers are base64 in which Envoy skips blanks. */
+const BLANKS = /[ \t\n\v\f\r]+/g;
+const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/gs;
+// What it looks for are control characters.
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\0-\x1f]/g;
+
+/**
+ * Envoy's reader takes control characters within strings, such as the line ends of a folded block
+ * of YAML. Undefined: no JSON.
+ */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return parseEscaped(text);
+  }
+}
+
+function parseEscaped(text: string): unknown {
+  const escape = (control: string): string =>
+    `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  try {
+    return JSON.parse(text.replace(STRINGS, (string) => string.replace(CONTROLS, escape)));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The keys, or what is wrong with the first of those that are none. */
@@ -207,5 +231,5 @@ function publicKey(jwk: JsonWebKey): KeyObject | undefined {
 
 function textOf(jwk: object, name: string): string | undefined {
   const value = memberOf(jwk, name);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && value !== '' ? value.replace(BLANKS, '') : undefined;
 }

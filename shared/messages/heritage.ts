@@ -1,4 +1,5 @@
 /** Everything that a worker inherits from the supervisor, in one place. */
+import type { Struct } from '../text/dictionary.ts';
 import type { LogSettings } from '../logging/log-settings.ts';
 
 /** Raised whenever a message changes its shape. */
@@ -52,6 +53,7 @@ export interface WorkerHeritage {
     readonly region?: string;
     readonly zone: string;
     readonly subZone?: string;
+    readonly metadata: Struct;
   };
   /** The cluster that this server is one of. */
   readonly localCluster?: string;

@@ -75,6 +75,8 @@ export interface Options {
   /** In every drain; undefined: idle connections are left alone. */
   readonly drainIdleCloseMs: number | undefined;
   readonly validateFormat: ValidateFormat;
+  /** Whether a key that stands twice is refused. */
+  readonly strictYaml: boolean;
   readonly validateSkipSecrets: boolean;
   /** Whether the heaps of workers are sampled all the time. */
   readonly heapSampling: boolean;

@@ -2,6 +2,7 @@
  * What access loggers have in common: which requests and connections they take, and formats of
  * text, which are byte strings as header values are. Source: envoy.config.accesslog.v3.
  */
+import type { CelExpression } from '../cel/expression.ts';
 import type { Dictionary } from '../text/dictionary.ts';
 import type { HeaderMatcher, MetadataMatcher, RuntimeFraction } from './routes/matchers.ts';
 
@@ -56,5 +57,6 @@ export type AccessLogFilter =
       readonly matcher?: MetadataMatcher;
       readonly whenMissing: boolean;
     }
+  | { readonly kind: 'cel'; readonly expression: CelExpression }
   | { readonly kind: 'response_flag'; readonly flags: readonly string[] }
   | { readonly kind: 'log_type'; readonly types: readonly string[]; readonly exclude: boolean };

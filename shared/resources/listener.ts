@@ -3,6 +3,7 @@
  * descriptors out; a worker never binds anything itself.
  * Source: envoy.config.listener.v3 and the network filters' own messages.
  */
+import type { TracingSettings } from './tracing/tracing.ts';
 import type { HeaderMutationRule } from './filters/http/header-mutation.ts';
 import type { AddressRange, StringMatcher } from './routes/matchers.ts';
 import type { AccessLogConfig } from './access-loggers/access-loggers.ts';
@@ -140,6 +141,8 @@ export interface HttpConnectionManager {
   readonly appendXForwardedPort?: boolean;
   /** A log line at these moments besides the end of a request. */
   readonly logMoments?: LogMoments;
+  /** Absent: requests are not traced. */
+  readonly tracing?: TracingSettings;
   /** Says when it has refused a request for overload. */
   readonly tellsOverload?: boolean;
   /** The last request of a connection that is too old is never cut off. */

@@ -2,6 +2,7 @@
  * Checks what a substitution command was given between its brackets, and splits it for the worker.
  * Knows each command's own rules; finding commands in a format is parse-format.ts's affair.
  */
+import { unpackCel } from '../cel/expression.ts';
 import { coalesceOperators } from './coalesce.ts';
 import { COMMANDS, type CommandSyntax, type FormatCommandName } from './commands.ts';
 import type { FormatCommand } from './format.ts';
@@ -12,7 +13,6 @@ export function checkCommand(
   argument: string,
   maxLength: number | undefined,
 ): FormatCommand | string {
-  if (name === 'CEL') return 'CEL expressions are not supported in substitution formats';
   if (!isCommandName(name)) return `Not supported field in StreamInfo: ${name}`;
   const syntax: CommandSyntax = COMMANDS[name];
   const misuse = checkSyntax(name, syntax, argument, maxLength);
@@ -153,6 +153,7 @@ function words(name: FormatCommandName, argument: string): readonly string[] | s
   }
   if (name === 'XFCC_VALUE') return xfccKey(argument);
   if (name === 'COMMON_DURATION') return durationPoints(argument);
+  if (name === 'CEL' || name === 'TYPED_CEL') return packedExpression(argument);
   const choices = CHOICES[name];
   if (choices !== undefined) return chosenTexts(name, choices, argument);
   if (argument === '') return [];
@@ -165,6 +166,12 @@ function xfccKey(argument: string): readonly string[] | string {
   return XFCC_KEYS.includes(key)
     ? [key]
     : `XFCC_VALUE command does not support subcommand: ${argument}`;
+}
+
+/** The supervisor has packed the expressions of a format, but not those of a COALESCE. */
+function packedExpression(argument: string): readonly string[] | string {
+  if (unpackCel(argument) !== undefined) return [argument];
+  return 'CEL expressions are not supported inside of COALESCE';
 }
 
 function durationPoints(argument: string): readonly string[] | string {

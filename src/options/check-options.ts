@@ -102,6 +102,7 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     disabledExtensions: raw.disableExtensions === '' ? [] : raw.disableExtensions.split(','),
     socketPath: raw.socketPath,
     enableCoreDump: raw.enableCoreDump,
+    strictYaml: raw.strictYaml,
     validateSkipSecrets: raw.validateSkipSecrets,
     drainOnSigterm: raw.drainOnSigterm,
     drainIdleCloseMs: raw.drainIdleCloseS === undefined ? undefined : raw.drainIdleCloseS * 1000,

@@ -252,6 +252,11 @@ export const optionTable = {
     help: 'Tag put on every statistic, as tag:value. The name is alphanumeric, the value may not contain a dot. May be repeated; of two values for a name the first counts.',
     report: ['stats_tag', (options) => options.statsTags.map((tag) => `${tag.name}:${tag.value}`)],
   },
+  strictYaml: {
+    kind: 'flag',
+    isOwn: true,
+    help: 'Refuse configuration files in which a key stands twice; otherwise the last one counts, with a warning.',
+  },
   validateFormat: {
     kind: 'string',
     fallback: 'text',

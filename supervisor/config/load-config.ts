@@ -35,6 +35,8 @@ export interface LoadOptions {
   readonly inlineLimitBytes?: number;
   /** What decides on deprecated fields; absent: the static runtime layers of the message itself. */
   readonly runtime?: RuntimeTexts;
+  /** With --strict-yaml: a key that stands twice is refused. */
+  readonly refusesRepeatedKeys?: boolean;
   /**
    * Looks for mistakes in what the message means. It is called too when the message has mistakes
    * already, so that all are found at once; what then follows from these is left out.
@@ -93,10 +95,10 @@ export async function loadBootstrap(
     sources.push(configYamlSource(source.configYaml));
   }
   if (sources.length === 0) {
-    throw unreadable(
-      'At least one of --config-path or --config-yaml or Options::configProto() should be non-empty',
-      { hint: 'name a bootstrap with -c FILE; sluice --help says what else there is' },
-    );
+    throw unreadable('name a bootstrap with -c FILE; sluice --help says what else there is', {
+      reference:
+        'At least one of --config-path or --config-yaml or Options::configProto() should be non-empty',
+    });
   }
   return loadSources<Bootstrap>(bootstrapType, sources, options);
 }
@@ -126,8 +128,9 @@ async function loadSources<T>(
 ): Promise<LoadedMessage<T>> {
   const size = sources.reduce((sum, source) => sum + source.content.length, 0);
   const inline = size <= (options.inlineLimitBytes ?? inlineLimitBytes);
-  const { unknownFields, runtime, besideTraffic = false } = options;
-  const pipelineOptions = { unknownFields, ...(runtime === undefined ? {} : { runtime }) };
+  const { unknownFields, runtime, refusesRepeatedKeys = false, besideTraffic = false } = options;
+  const kept = { unknownFields, refusesRepeatedKeys };
+  const pipelineOptions = { ...kept, ...(runtime === undefined ? {} : { runtime }) };
   const usual =
     inline || besideTraffic || size > usualLimitBytes ? undefined : readAtOnce(typeName, sources);
   const result =
@@ -183,7 +186,10 @@ async function readConfigFile(
     const content = await read(path, CONFIG_BYTES_MAX);
     return { name: path, format: sourceFormat(path), content };
   } catch (error) {
-    throw unreadable(`cannot read ${path}: ${causeText(error)}`, { path, cause: error });
+    throw unreadable(`cannot read ${path}: ${causeText(error)}`, {
+      reference: `Invalid path: ${path}`,
+      cause: error,
+    });
   }
 }
 
@@ -193,19 +199,14 @@ function configYamlSource(text: string): ConfigSource {
 
 function unreadable(
   message: string,
-  {
-    path,
-    cause,
-    hint,
-  }: { readonly path?: string; readonly cause?: unknown; readonly hint?: string },
+  { reference, cause }: { readonly reference?: string; readonly cause?: unknown },
 ): ConfigError {
   const problem: Problem = {
     severity: 'error',
     place: undefined,
     message,
     rule: 'source.unreadable',
-    ...(hint === undefined ? {} : { suggestion: hint }),
-    ...(path === undefined ? {} : { reference: `Invalid path: ${path}` }),
+    ...(reference === undefined ? {} : { reference }),
   };
   return new ConfigError('config_unreadable', [problem], { cause });
 }

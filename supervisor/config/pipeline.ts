@@ -11,8 +11,9 @@ import { isReadable } from './follow-up.ts';
 import type { Problem, ProblemSink, SourcePosition } from './problem.ts';
 import type * as BinarySourceModule from './source/binary-source.ts';
 import { type SourceDocument, locatePlace, positionOf } from './source/source-document.ts';
-import type { SourceFormat } from './source/source-format.ts';
+import { decodeText, type SourceFormat } from './source/source-format.ts';
 import { jsonFaultLine } from './convert/json-fault.ts';
+import { repeatedKeys } from './repeated-keys.ts';
 import { parseJson } from './source/json-source.ts';
 import { readPlainYaml } from './source/plain-yaml.ts';
 import type { ParsedSource } from './source/source-node.ts';
@@ -40,6 +41,8 @@ export interface PipelineOptions {
   readonly unknownFields: UnknownFields;
   /** What decides on deprecated fields; absent: the static runtime layers of the message itself. */
   readonly runtime?: RuntimeTexts;
+  /** A key that stands twice is an error; Envoy takes the last one. */
+  readonly refusesRepeatedKeys?: boolean;
 }
 
 export interface PipelineResult {
@@ -270,7 +273,11 @@ function readTree(
   document: SourceDocument,
   parsed: ParsedSource & { readonly format: SourceFormat },
 ): MessageObject {
+  for (const { problem, offset } of repeatedKeys(parsed, document, reading.options)) {
+    note(reading, problem, () => positionOf(document, offset));
+  }
   for (const { offset, json, ...problem } of parsed.problems) {
+    if (problem.earlierOffset !== undefined) continue;
     const reference =
       json === undefined ? problem.reference : jsonFaultLine(type, json, document.text);
     const error = {
@@ -325,12 +332,4 @@ function emptyDocument(document: SourceDocument): Problem {
 
 function wholeText(message: string, rule: string): Problem {
   return { severity: 'error', place: undefined, message, rule };
-}
-
-function decodeText(content: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
-  } catch {
-    return undefined;
-  }
 }

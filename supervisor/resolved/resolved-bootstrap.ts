@@ -2,6 +2,7 @@
  * What the composition of the supervisor takes from a checked and resolved bootstrap: the resources
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { ScopedRouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
@@ -115,13 +116,7 @@ export interface NamedSecret {
 }
 
 /** After `--service-node`, `--service-cluster` and `--service-zone`. */
-export interface NodeIdentity {
-  readonly id: string;
-  readonly cluster: string;
-  readonly zone: string;
-  readonly region?: string;
-  readonly subZone?: string;
-}
+export type NodeIdentity = WorkerHeritage['node'];
 
 export interface ResolvedCluster {
   readonly resource: ClusterResource;

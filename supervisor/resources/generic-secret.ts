@@ -13,9 +13,8 @@ const FIELDS = knownFields<SecretMessage>(['secret']);
 export function resolveGenericSecret(
   message: SdsSecretConfig,
   scope: Scope,
-  unknown?: string,
 ): GenericSecret | undefined {
-  const reference = resolveSecretReference(message, 'generic', scope, unknown);
+  const reference = resolveSecretReference(message, 'generic', scope);
   if (reference === undefined) return undefined;
   if (reference.at === 'source') return { kind: 'named', key: reference.key };
   const value = readGenericSecret(reference.secret.generic_secret, scope);

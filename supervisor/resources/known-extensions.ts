@@ -1,6 +1,10 @@
 /** All extensions that configuration may use, by the API's category, as the node tells others. */
 import { SINKS } from './bootstrap/resolve-sinks.ts';
 import { LOGGERS } from './access-logs/loggers.ts';
+import { LOG_FILTERS } from './access-logs/filter.ts';
+import { RESOURCE_DETECTORS } from './telemetry/resource-detectors.ts';
+import { SAMPLERS } from './tracing/samplers.ts';
+import { TRACERS } from './tracing/tracers.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
@@ -16,6 +20,8 @@ import { POLICIES } from './balancing/lb-policies.ts';
 import { INJECTED_CREDENTIALS } from './filters/http/auth/credential-injector.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
+import { CUSTOM_ANSWERS } from './filters/http/matching/custom-response.ts';
+import { CACHE_STORES } from './filters/http/matching/http-cache.ts';
 import { FILTERS as HTTP_FILTERS } from './filters/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
 import { EARLY_MUTATIONS } from './http/early-mutations.ts';
@@ -43,6 +49,9 @@ interface Registry {
 
 const registries: readonly Registry[] = [
   LOGGERS,
+  TRACERS,
+  SAMPLERS,
+  RESOURCE_DETECTORS,
   EXTENSIONS,
   CLUSTER_TYPES,
   EVENT_SINKS,
@@ -54,6 +63,9 @@ const registries: readonly Registry[] = [
   LISTENER_FILTERS,
   new NetworkFilterResolver(() => true),
   FORMATTERS,
+  LOG_FILTERS,
+  CACHE_STORES,
+  CUSTOM_ANSWERS,
   HEADER_FORMATTERS,
   REDIRECT_PREDICATES,
   LISTENER_MANAGERS,

@@ -4,6 +4,7 @@
  * resource with an error is never used.
  */
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { Tracing_Http } from '../../shared/api/generated/envoy/config/trace/v3/http_tracer.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type {
@@ -19,6 +20,12 @@ export interface ResolveContext {
   readonly problems: ProblemSink;
   /** Largest program of a regular expression, in RE2's measure. */
   readonly maxRegexProgramSize: number;
+  /** The bootstrap's `tracing`, for connection managers without a provider. */
+  readonly defaultTracer?: Tracing_Http;
+  /** Whether a tracer may send to a cluster of that name; absent: that is not looked at. */
+  readonly isTracerCluster?: (name: string) => boolean;
+  /** The node's own, which tracers name themselves by. */
+  readonly nodeName?: { readonly id: string; readonly cluster: string };
   /** Static secrets of the bootstrap by name. */
   readonly secrets?: ReadonlyMap<string, Secret>;
   /** Told of route configurations that stand inside a connection manager. */

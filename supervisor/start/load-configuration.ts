@@ -89,6 +89,7 @@ async function loadChecked(
   try {
     const loaded = await loadBootstrap(source, {
       unknownFields: options.allowUnknownStaticFields ? 'warn' : 'refuse',
+      refusesRepeatedKeys: options.strictYaml,
       // Nothing waits for the loop of a process that only validates.
       ...(options.mode === 'validate' ? { inlineLimitBytes: Number.MAX_SAFE_INTEGER } : {}),
       ...(runtime === undefined ? {} : { runtime }),

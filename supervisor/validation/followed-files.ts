@@ -22,6 +22,7 @@ import { namedFiles, type NamedFile } from './named-files.ts';
 
 export interface FollowOptions {
   readonly unknownFields: UnknownFields;
+  readonly refusesRepeatedKeys: boolean;
   readonly skipSecrets: boolean;
 }
 
@@ -87,9 +88,10 @@ class FileWalk {
     this.#read.set(key, names);
     const inner: NamedFile[] = [];
     try {
-      const { unknownFields } = this.#options;
+      const { unknownFields, refusesRepeatedKeys } = this.#options;
       const loaded = await loadMessageFile<DiscoveryResponse>(ANSWER, file.path, {
         unknownFields,
+        refusesRepeatedKeys,
         check: (message) => this.#resources(file, message, { names, inner }),
       });
       this.problems.push(...loaded.warnings);
@@ -122,7 +124,7 @@ class FileWalk {
       if (typeof name === 'string') found.names.add(name);
       if (typeof name === 'string' && file.kind === 'cluster') this.#clusters.add(name);
       problems.push(
-        ...this.#resolver.check(file.kind, resource, place),
+        ...this.#resolver.check(file.kind, resource, place).map(asLaterFile(resource)),
         ...checkType(file, resource, place),
       );
       found.inner.push(...namedFiles(resource, place));
@@ -159,6 +161,21 @@ async function checkRuntime(layers: readonly RuntimeLayer[]): Promise<readonly P
 function missing({ path, place }: NamedFile): Problem {
   const message = `paths must refer to an existing path in the system: '${path}' does not exist`;
   return { severity: 'warning', place, message, rule: 'file' };
+}
+
+/** The same of files that a resource of a file names: only a server reads them. */
+function asLaterFile(resource: JsonObject): (problem: Problem) => Problem {
+  const isComplete = filesOf(resource).every((path) => existsSync(path));
+  return (problem) =>
+    isComplete || problem.rule !== 'file' ? problem : { ...problem, severity: 'warning' };
+}
+
+/** Paths of data sources, however deep. */
+function filesOf(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === 'filename' && typeof inner === 'string' ? [inner] : filesOf(inner),
+  );
 }
 
 function unnamed({ path, place, wanted = '' }: NamedFile): Problem {

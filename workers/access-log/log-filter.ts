@@ -2,13 +2,14 @@
 import type { AccessLogFilter, ComparisonOp } from '../../shared/resources/access-log.ts';
 import { numberOfRequestId } from '../../shared/runtime/draw.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
+import { compileCelCondition } from '../cel/compile-cel.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import { RESPONSE_FLAG_NAMES } from '../stream/response-flags.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { metadataValue } from '../matching/metadata-value.ts';
 import { compileValueMatcher } from '../matching/value-matcher.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
-import { anyGrpcStatusOf } from '../substitution/grpc-status.ts';
+import { anyGrpcStatusOf } from '../stream/grpc-status.ts';
 import { isEnabled } from '../loop/runtime.ts';
 import type { Runtime } from '../loop/runtime.ts';
 
@@ -43,6 +44,8 @@ export function compileLogFilter(filter: AccessLogFilter, runtime: Runtime): Log
       const wanted = flagsNamed(filter.flags);
       return (info) => (info.responseFlags & wanted) !== 0;
     }
+    case 'cel':
+      return compileCelCondition(filter.expression);
     case 'metadata':
       return compileMetadata(filter);
     case 'grpc_status':

@@ -1,5 +1,6 @@
 /** The seam between access logs and the kinds of loggers: what each kind provides in a worker. */
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
@@ -11,6 +12,7 @@ export type LoggerEnv = Pick<
   DataPlaneEnv,
   'clock' | 'exceptions' | 'heritage' | 'log' | 'notify'
 > & {
+  readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly pages: SharedPages;
   /** Requests and gRPC calls to services. */

@@ -6,6 +6,7 @@ import type {
 } from '../../shared/resources/access-loggers/access-loggers.ts';
 import type { LoggerEnv, Loggers } from './logger.ts';
 import { GrpcLoggers } from './loggers/grpc/grpc-loggers.ts';
+import { OpenTelemetryLoggers } from './loggers/open-telemetry/otlp-loggers.ts';
 import { LineLoggers } from './loggers/lines/line-loggers.ts';
 
 type Rows = {
@@ -15,6 +16,7 @@ type Rows = {
 const ROWS = {
   lines: (env) => new LineLoggers(env),
   grpc: (env) => new GrpcLoggers(env),
+  open_telemetry: (env) => new OpenTelemetryLoggers(env),
 } satisfies Rows;
 
 /** By kind. The type of the rows has checked that each takes its kind's configuration. */

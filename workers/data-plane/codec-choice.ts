@@ -9,7 +9,7 @@ import { CLIENT_PREFACE } from '../http2/frames.ts';
 import { type Http2CodecContext, http2ServerCodecs } from '../http2/server-codec-factory.ts';
 import { HTTP2_TRAITS } from '../http2/traits.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { ServerCodec, ServerCodecFactory, ServerCodecOwner } from '../stream/codec.ts';
 import type { ProtocolTraits } from '../stream/protocol-traits.ts';
 import type { Protocol } from '../stream/stream-info.ts';

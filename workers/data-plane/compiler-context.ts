@@ -9,6 +9,7 @@ import type { RouteTable } from '../stream/route.ts';
 import type { UpstreamClient } from '../router/client/upstream-client.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type { ServiceClient } from '../services/service-client.ts';
+import type { Tracers } from '../tracing/tracers.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -43,6 +44,7 @@ export interface CompilerContext {
   /** The same for parts below the router. */
   readonly services: ServiceClient;
   readonly grpcServices: GrpcServices;
+  readonly tracers: Tracers;
 }
 
 /** For one chain of a listener. */

@@ -120,8 +120,9 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    const clients = makeClients(env, this.#loop, this.#clusters);
-    this.#accessLogs = new AccessLogs({ ...env, ...clients, runtime: this.#runtime, pages });
+    const own = { loop: this.#loop, runtime: this.#runtime };
+    const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
+    this.#accessLogs = new AccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
       ...pages,
       maxConnections: env.heritage.maxDownstreamConnections,
@@ -136,7 +137,7 @@ class WorkerDataPlane implements DataPlane {
     this.#taps = makeTaps(env);
     this.#compiler = {
       env,
-      loop: this.#loop,
+      ...own,
       clusters: this.#clusters,
       routes: this.#routes,
       routeDemand: this.#routeDemand,
@@ -147,7 +148,6 @@ class WorkerDataPlane implements DataPlane {
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
       ...clients,
-      runtime: this.#runtime,
       taps: this.#taps,
       pages,
     };

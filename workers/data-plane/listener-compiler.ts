@@ -14,7 +14,7 @@ import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { runtimeTls } from '../net/runtime-tls.ts';
-import { bufferLimit } from '../net/transport.ts';
+import { bufferLimit } from '../net/write-blocks.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { makeGate } from '../filters/network-filters.ts';
 import { smallServer } from '../tcp/terminal-servers.ts';
@@ -102,6 +102,7 @@ function compileFilters(
     ...context,
     stats: context.env.stats,
     grpc: context.grpcServices,
+    nodeMetadata: context.env.heritage.node.metadata,
     sharedBucket: (options: RateLimitBucket) =>
       sharedBucket(options, context.pages.rateLimitPage(), listener.name),
     wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,

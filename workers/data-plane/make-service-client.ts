@@ -1,6 +1,5 @@
 /** Puts the upstream client behind the seam by which filters and loggers send their requests. */
-import type { ConnectionInfo } from '../net/connection-info.ts';
-import { pipeAddress } from '../net/addresses.ts';
+import { NO_CONNECTION } from '../net/no-connection.ts';
 import type { UpstreamClient } from '../router/client/upstream-client.ts';
 import type { ServiceClient } from '../services/service-client.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -9,22 +8,6 @@ import type { ClusterManager } from '../upstream/cluster-manager.ts';
 const BUFFER_BYTES_MAX = 1024 * 1024;
 const BALANCING = { hashOf: undefined, subset: undefined };
 const EXPECTED = 'x-envoy-expected-rq-timeout-ms';
-
-/** Of requests that no client has caused. */
-const NO_ADDRESS = pipeAddress('');
-const NO_CONNECTION: ConnectionInfo = {
-  id: 0,
-  remoteAddress: NO_ADDRESS,
-  directRemoteAddress: NO_ADDRESS,
-  localAddress: NO_ADDRESS,
-  listenerName: '',
-  direction: 'UNSPECIFIED',
-  filterChainName: '',
-  requestedServerName: '',
-  tls: undefined,
-  terminationDetails: '',
-  transportFailureReason: '',
-};
 
 export function makeServiceClient(client: UpstreamClient, clusters: ClusterManager): ServiceClient {
   return {

@@ -13,14 +13,15 @@ import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
-import { sharedBucket } from '../filters/common/token-bucket.ts';
+import { sharedLimits } from '../filters/common/token-bucket.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
-import { bufferLimit } from '../net/transport.ts';
+import { bufferLimit } from '../net/write-blocks.ts';
 import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { holdViews } from '../router/route-views.ts';
+import { compileTracing } from './compile-tracing.ts';
 import { serverCodecs, traitsOf } from './codec-choice.ts';
 import {
   type ChainContext,
@@ -30,7 +31,8 @@ import {
 } from './compiler-context.ts';
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 
-const RQ_TOO_LARGE = HTTP_CONNECTION_MANAGER.index.downstream_rq_too_large;
+const { downstream_rq_too_large: RQ_TOO_LARGE, rs_too_large: RS_TOO_LARGE } =
+  HTTP_CONNECTION_MANAGER.index;
 
 /** Throws, with nothing changed, when a part cannot be made. */
 export function compileManager(
@@ -38,7 +40,7 @@ export function compileManager(
   listener: ListenerResource,
   context: ChainContext,
 ): CompiledFilter {
-  const { env, loop } = context;
+  const { env, loop, runtime } = context;
   const routes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName, traitsOf);
@@ -48,7 +50,6 @@ export function compileManager(
     underscores: stats,
     internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
   });
-  const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
@@ -59,27 +60,26 @@ export function compileManager(
   const filterContext: FilterContext = {
     loop,
     stats: env.stats,
-    runtime: context.runtime,
+    runtime,
     ...namesOf(config.statPrefix),
-    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    ...tooLargeCounters(stats),
+    bufferLimitBytes,
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
     taps: context.taps,
     ...viewsOf(context.clusters),
-    bufferLimitBytes,
     services: context.services,
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
     extensions: context.extensions,
     grpc: context.grpcServices,
     ...processOf(env),
-    sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
+    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner),
     startTasks: context.startTasks,
     secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (act) => void filterReleases.push(act),
   };
-  const { runtime } = context;
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
@@ -87,12 +87,12 @@ export function compileManager(
     stats,
     policy,
     accessLogs: accessLogs.logs,
-    rewriteLocalReply:
-      config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
+    rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
     filters: filtersOf(config, filterContext),
     terminal,
-    drain,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    tracing: compileTracing(config, listener, context, filterContext),
     overload: overloadOf(listener, context),
     bufferLimitBytes,
   });
@@ -108,9 +108,13 @@ export function compileManager(
 function processOf({
   heritage,
   log,
-}: CompilerContext['env']): Pick<FilterContext, 'nodeCluster' | 'isFirstWorker' | 'log'> {
+}: CompilerContext['env']): Pick<
+  FilterContext,
+  'nodeCluster' | 'nodeMetadata' | 'isFirstWorker' | 'log'
+> {
   return {
     nodeCluster: heritage.node.cluster,
+    nodeMetadata: heritage.node.metadata,
     isFirstWorker: heritage.workerIndex === 0,
     log,
   };
@@ -119,11 +123,21 @@ function processOf({
 /** What filters may know of clusters. */
 function viewsOf(
   clusters: CompilerContext['clusters'],
-): Pick<FilterContext, 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
+): Pick<FilterContext, 'callCluster' | 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
   return {
     clusterHealth: (name) => clusters.get(name)?.health(),
     clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
     wantedHosts: (name) => clusters.get(name)?.wantedHosts,
+    callCluster: (name) => clusters.get(name),
+  };
+}
+
+function tooLargeCounters(
+  stats: ManagerStats,
+): Pick<FilterContext, 'countRequestTooLarge' | 'countResponseTooLarge'> {
+  return {
+    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    countResponseTooLarge: () => stats.count(RS_TOO_LARGE),
   };
 }
 

@@ -4,6 +4,7 @@ import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import type { LineLevel as LogLevel } from '../../shared/logging/levels.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { ServiceClient } from '../services/service-client.ts';
@@ -12,11 +13,19 @@ import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type { Taps } from '../tap/taps.ts';
+import type { CallStats } from '../upstream/call-stats.ts';
+import type { Retained } from '../upstream/hosts/retained.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { StartTasks } from './start-tasks.ts';
-import type { TokenBucket } from './common/token-bucket.ts';
+import type { BucketState, TokenBucket } from './common/token-bucket.ts';
+
+/** A cluster as filters count calls to it: its stats stay defined while somebody holds it. */
+export interface CallCluster {
+  readonly stats: { readonly calls: CallStats };
+  readonly retained: Retained;
+}
 
 export interface FilterContext {
   readonly loop: WorkerLoop;
@@ -28,6 +37,10 @@ export interface FilterContext {
   readonly statScope: string;
   /** Counts a request whose body was larger than a filter may keep. */
   countRequestTooLarge(): void;
+  /** Likewise an answer. */
+  countResponseTooLarge(): void;
+  /** Bytes that a filter may keep of one message. */
+  readonly bufferLimitBytes: number;
   /** This server's own health was failed by an operator. */
   isHealthCheckFailed(): boolean;
   /**
@@ -36,8 +49,6 @@ export interface FilterContext {
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
   /** Ends in a dot; undefined for a cluster that is not there. */
   clusterStatPrefix(name: string): string | undefined;
-  /** Bytes that a filter may keep of a body. */
-  readonly bufferLimitBytes: number;
   /** Sends requests of the filter's own to clusters. */
   readonly services: ServiceClient;
   /**
@@ -46,11 +57,15 @@ export interface FilterContext {
   wantedHosts(cluster: string): WantedHosts | undefined;
   /** What a request without a route may wait for; undefined: for nothing. */
   missingRoutes(headers: HeaderMap): WantedRoutes | undefined;
+  /** Where calls to a cluster count; undefined for an unknown one. */
+  callCluster(name: string): CallCluster | undefined;
   readonly routeDemand: RouteDemand;
   /** Settings that came apart from their filters. */
   readonly extensions: ExtensionStore;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
+  /** What the bootstrap says of the node beside its name and place. */
+  readonly nodeMetadata: Struct;
   /** What is being recorded now. */
   readonly taps: Taps;
   /** What the compressors that a response passes offer, in the order of the chain. */
@@ -59,6 +74,8 @@ export interface FilterContext {
   readonly grpc: GrpcServices;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** A number that all workers have under this name. */
+  sharedState(name: string): BucketState;
   /** Secrets that configuration names, as they are now. */
   readonly secrets: SecretStore;
   /** What is done as soon as the filter and the clusters are in force. */

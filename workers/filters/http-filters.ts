@@ -19,6 +19,11 @@ import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
 import { makeExtAuthzFilter } from './http/ext-authz/ext-authz.ts';
 import { makeFaultFilter } from './http/fault.ts';
+import { makeGrpcStatsFilter } from './http/grpc/grpc-stats.ts';
+import { makeGrpcWebFilter } from './http/grpc/grpc-web.ts';
+import { makeHttp1BridgeFilter } from './http/grpc/http1-bridge.ts';
+import { makeReverseBridgeFilter } from './http/grpc/reverse-bridge.ts';
+import { makeTranscoderFilter } from './http/grpc-json/json-transcoder.ts';
 import { makeHeaderMutationFilter } from './http/header-mutation.ts';
 import { makeHeaderToMetadataFilter } from './http/header-to-metadata.ts';
 import { makeHealthCheckFilter } from './http/health-check.ts';
@@ -36,6 +41,9 @@ import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
 import { makeTapFilter } from './http/tap.ts';
+import { makeCompositeFilter } from './http/composite.ts';
+import { makeCustomResponseFilter } from './http/custom-response.ts';
+import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
 import { makeDiscoveredFilter } from './http/discovered.ts';
 
 type MakeFilter<Filter> = (filter: Filter, context: FilterContext) => FilterFactory;
@@ -61,6 +69,11 @@ const ROWS = {
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
+  grpc_stats: makeGrpcStatsFilter,
+  grpc_json_transcoder: makeTranscoderFilter,
+  grpc_web: makeGrpcWebFilter,
+  grpc_http1_bridge: makeHttp1BridgeFilter,
+  grpc_http1_reverse_bridge: makeReverseBridgeFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
   ext_authz: makeExtAuthzFilter,
   ratelimit: makeRateLimitFilter,
@@ -75,6 +88,9 @@ const ROWS = {
   api_key_auth: makeApiKeyAuthFilter,
   lua: makeLuaFilter,
   on_demand: makeOnDemandFilter,
+  cache: makeHttpCacheFilter,
+  custom_response: makeCustomResponseFilter,
+  composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
 } satisfies Rows;
 

@@ -1,6 +1,7 @@
 /** What the network filters in front of a chain's last one may use of their worker. */
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { SharedCount } from '../loop/shared-count.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
@@ -14,6 +15,8 @@ export interface NetworkFilterContext {
   readonly runtime: Runtime;
   /** gRPC calls to services. */
   readonly grpc: GrpcServices;
+  /** What the bootstrap says of this node beside its name and place. */
+  readonly nodeMetadata: Struct;
   /** Where connections to this cluster may have to wait for their host. */
   wantedHosts(cluster: string): WantedHosts | undefined;
   /** Tokens that all workers take from. */

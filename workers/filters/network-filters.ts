@@ -7,7 +7,9 @@ import type {
 import type { NetworkFilterContext } from './network-filter-context.ts';
 import type { NetworkGate } from './network-gate.ts';
 import { makeConnectionLimitGate } from './network/connection-limit.ts';
+import { makeExtAuthzGate } from './network/ext-authz.ts';
 import { makeRateLimitGate } from './network/local-rate-limit.ts';
+import { makeAskedRateLimitGate } from './network/rate-limit.ts';
 import { makeRbacGate } from './network/rbac.ts';
 import { makeFilterStateGate } from './network/set-filter-state.ts';
 import { makeSniClusterGate } from './network/sni-cluster.ts';
@@ -20,6 +22,8 @@ type Rows = { readonly [Kind in GateFilterKind]: MakeGate<GateFilterOf<Kind>> };
 const ROWS = {
   network_local_ratelimit: makeRateLimitGate,
   network_rbac: makeRbacGate,
+  network_ext_authz: makeExtAuthzGate,
+  network_ratelimit: makeAskedRateLimitGate,
   sni_cluster: makeSniClusterGate,
   connection_limit: makeConnectionLimitGate,
   set_filter_state: makeFilterStateGate,

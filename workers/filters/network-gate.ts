@@ -16,14 +16,17 @@ export interface Waiting {
  */
 type GateVerdict = boolean | number | Waiting;
 
-/** Called once, later than `onConnection` returned. */
+/** Called once, later than the question returned. */
 export type Resume = (mayPass: boolean) => void;
 
 export interface NetworkGate {
   /** Asked before the chain's last filter begins its work; false closes the connection. */
   onConnection?(info: StreamInfo, resume: Resume): GateVerdict;
-  /** Asked before the first bytes are passed on. */
-  onFirstBytes?(info: StreamInfo): boolean;
+  /**
+   * Asked before the first bytes are passed on, or the client's end where it comes first. What
+   * comes during a wait is kept.
+   */
+  onFirstBytes?(info: StreamInfo, resume: Resume): boolean | Waiting;
   /** A connection that `onConnection` let pass is over. */
   onEnd?(): void;
   release(): void;

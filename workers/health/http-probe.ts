@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ResponseDecoder } from '../stream/codec.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../http1/client-codec.ts';
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { Flushable } from '../loop/worker-loop.ts';
 import type { CheckRequest } from './check-requests.ts';
 import type { HttpJudge } from './judge-http.ts';

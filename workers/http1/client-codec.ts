@@ -6,7 +6,7 @@
 import type { RequestEncoder, ResetReason, ResponseDecoder } from '../stream/codec.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import { dropUnfit, invalidValue, requestFault } from '../stream/message-door.ts';
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
 import { HeaderBlockParser } from './header-block.ts';

@@ -3,7 +3,7 @@
  * answered, then read on from. Reading goes on while there is room, so that the client's end is
  * noticed.
  */
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { Flushable } from '../loop/worker-loop.ts';
 
 /** Then reading stops. */

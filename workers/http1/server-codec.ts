@@ -16,7 +16,7 @@ import type {
 import { HeaderMap } from '../stream/header-map.ts';
 import { dropUnfit, mendStatus } from '../stream/message-door.ts';
 import type { Protocol } from '../stream/stream-info.ts';
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
 import { HeaderBlockParser } from './header-block.ts';

@@ -1,7 +1,7 @@
 /** The figures of an HTTP/2 codec: of all connections of one manager, or of one cluster. */
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { HTTP2_CODEC } from '../../shared/stats/templates/codecs.ts';
-import type { Flood } from './inbound-limits.ts';
+import type { Flood } from './limits/inbound-limits.ts';
 
 type CodecStat = keyof typeof HTTP2_CODEC.index;
 

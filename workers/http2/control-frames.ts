@@ -9,10 +9,12 @@
 import type { FrameHeader } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import { ErrorCode, Flag, pingFrame, readNumber31, SETTINGS_ACK } from './frames.ts';
+import type { HeaderFrames } from './header-frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { PeerSettings } from './peer-settings.ts';
-import type { SessionUser } from './session-user.ts';
+import type { ReadTurn } from './read-turn.ts';
+import type { SessionOptions, SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
 /** Settings in one frame, as many as Envoy's codec library takes. */
@@ -25,7 +27,10 @@ export interface ControlledSession {
   readonly table: StreamTable;
   readonly writer: FrameWriter;
   readonly counts: InboundCounts;
+  readonly headers: Pick<HeaderFrames, 'limitTable'>;
+  readonly options: Pick<SessionOptions, 'headerTableSize'>;
   readonly isOver: boolean;
+  readonly turn: Pick<ReadTurn, 'endedStreams'>;
   /** The peer has begun with SETTINGS. */
   sawSettings: boolean;
   /** The peer has confirmed this side's SETTINGS. */
@@ -91,6 +96,7 @@ export class ControlFrames {
     // This side sends its settings once.
     if (session.areSettingsAcknowledged) return session.refuseFrame();
     session.areSettingsAcknowledged = true;
+    session.headers.limitTable(session.options.headerTableSize);
     return true;
   }
 
@@ -128,7 +134,9 @@ export class ControlFrames {
     const session = this.#session;
     const { stream: id, length } = header;
     if (length !== 4) return session.fail(ErrorCode.frameSizeError, '');
-    const flood = session.counts.windowUpdateFrame();
+    const flood = session.counts.windowUpdateFrame(
+      session.table.open.size + session.turn.endedStreams,
+    );
     if (flood !== undefined) return session.flood(flood);
     const increment = readNumber31(input, start);
     if (increment === 0) return session.refuseFrame(session.table.open.get(id));

@@ -8,7 +8,7 @@ import type { FrameHeader } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, windowUpdateFrame } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
@@ -54,6 +54,7 @@ export class DataFrames {
     this.#isTaken = false;
     const stream = session.table.open.get(id);
     if (stream === undefined) return this.#drop(id, length);
+    if (!stream.hasHeaders) return session.fail(ErrorCode.protocolError, 'DATA: stream not opened');
     if (stream.isRemoteEnded) {
       return session.fail(ErrorCode.streamClosed, 'DATA: stream in half-closed(remote)');
     }

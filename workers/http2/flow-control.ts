@@ -2,6 +2,7 @@
  * Windows of flow control (RFC 9113 section 5.2), of the connection and of streams: how much may be
  * sent, when the peer is told that it may send more, and the data that waits for a window.
  */
+import { giveBackBlock, takeFittingBlock } from '../net/write-blocks.ts';
 import { LARGEST_WINDOW } from './frames.ts';
 
 /** Of the first piece at least, and of the later ones, unless what comes at once is larger. */
@@ -62,12 +63,14 @@ export class ReceiveWindow {
 /**
  * DATA of one stream that waits for a window or for the wire: copied into few large pieces, so that
  * what waits takes about as much memory as it has bytes, however small the pieces were in which it
- * came.
+ * came. Large pieces are blocks that are used over and over.
  */
 export class WaitingData {
   #bytes = 0;
   /** Absent until something waits: most streams never do. */
   #pieces: Buffer[] | undefined;
+  /** Taken to its end, while the last view may still be read. */
+  #spent: Buffer | undefined;
   /** In the first piece, and in the last. */
   #readAt = 0;
   #writeAt = 0;
@@ -90,14 +93,15 @@ export class WaitingData {
     if (at === data.length) return;
     const left = data.length - at;
     const least = last === undefined ? FIRST_PIECE_BYTES : PIECE_BYTES;
-    const piece = Buffer.allocUnsafeSlow(Math.max(left, least));
+    const piece = takeFittingBlock(Math.max(left, least));
     data.copy(piece, 0, at);
     pieces.push(piece);
     this.#writeAt = left;
   }
 
-  /** At most that many bytes from the front, which wait no more; the view stays as it is. */
+  /** At most that many bytes from the front, which wait no more; a view until the next call. */
   take(most: number): Buffer {
+    this.#giveBackSpent();
     const pieces = this.#pieces ?? [];
     const [first = EMPTY] = pieces;
     const end = pieces.length === 1 ? this.#writeAt : first.length;
@@ -110,6 +114,8 @@ export class WaitingData {
   }
 
   clear(): void {
+    this.#giveBackSpent();
+    for (const piece of this.#pieces ?? []) giveBackBlock(piece);
     this.#bytes = 0;
     this.#pieces = undefined;
     this.#readAt = 0;
@@ -117,8 +123,13 @@ export class WaitingData {
 
   #drop(pieces: Buffer[]): void {
     this.#readAt = 0;
-    if (pieces.length === 1) this.#pieces = undefined;
-    else pieces.shift();
+    this.#spent = pieces.shift();
+    if (pieces.length === 0) this.#pieces = undefined;
+  }
+
+  #giveBackSpent(): void {
+    if (this.#spent !== undefined) giveBackBlock(this.#spent);
+    this.#spent = undefined;
   }
 }
 

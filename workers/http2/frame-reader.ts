@@ -24,7 +24,7 @@ export interface FrameReceiver {
   /** Any other frame; `input` from `start` to `end` is its payload, valid during the call. */
   onFrame(header: FrameHeader, input: Buffer, start: number, end: number): boolean;
   /** A frame that is longer than this side allows, or whose padding is. */
-  onBadLength(header: FrameHeader): void;
+  fail(code: ErrorCode, details: string): void;
 }
 
 export interface FrameHeader {
@@ -34,16 +34,14 @@ export interface FrameHeader {
   readonly stream: number;
 }
 
-/** What Envoy's codec library says of a length that cannot be. */
-export function lengthFault({ length }: FrameHeader): {
-  readonly code: ErrorCode;
-  readonly details: string;
-} {
+/** In the words of Envoy's codec library. */
+function refuseLength(receiver: FrameReceiver, { length }: FrameHeader): void {
   if (length > DEFAULT_MAX_FRAME_BYTES) {
-    return { code: ErrorCode.frameSizeError, details: 'too large frame size' };
+    receiver.fail(ErrorCode.frameSizeError, 'too large frame size');
+    return;
   }
   const details = length === 0 ? 'DATA: insufficient padding space' : 'DATA: invalid padding';
-  return { code: ErrorCode.protocolError, details };
+  receiver.fail(ErrorCode.protocolError, details);
 }
 
 type State = 'header' | 'payload' | 'pad_length' | 'data' | 'padding' | 'stopped';
@@ -118,7 +116,7 @@ export class FrameReader {
     this.#header = header;
     if (length > this.#maxFrameBytes) {
       this.stop();
-      this.#receiver.onBadLength(header);
+      refuseLength(this.#receiver, header);
     } else if (type !== FrameType.data) {
       this.#state = 'payload';
     } else if ((flags & Flag.padded) !== 0) {
@@ -144,7 +142,7 @@ export class FrameReader {
 
   #refuseLength(): void {
     this.stop();
-    this.#receiver.onBadLength(this.#header);
+    refuseLength(this.#receiver, this.#header);
   }
 
   #beginData(dataBytes: number, padding: number): void {

@@ -4,7 +4,7 @@
  * each when there is room again. Bounds what waits: a stream is told to pause above its limit, and
  * a peer that makes this side write control frames without reading them ends the connection.
  */
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { SendWindow } from './flow-control.ts';
 import {
@@ -21,19 +21,14 @@ import {
 } from './frames.ts';
 import { HpackEncoder } from './hpack/encoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
+import { OutboundCounts, type OutboundLimits } from './limits/outbound-counts.ts';
 
 /** Puts a message's fields into a block, pseudo headers first. */
 export type WriteFields = (encoder: HpackEncoder, headers: HeaderMap) => void;
 
-export interface FrameWriterOptions {
+export interface FrameWriterOptions extends OutboundLimits {
   /** Bytes of one stream that may wait before its user is told. */
   readonly streamBufferBytes: number;
-  /** Control frames that may wait for the peer to read. */
-  readonly maxOutboundControlFrames: number;
-  /** Frames of any type that may wait for the peer to read. */
-  readonly maxOutboundFrames: number;
-  /** The peer reads nothing and asks on: the connection must end. */
-  readonly onFlood: (flood: 'outbound' | 'outbound_control') => void;
   /** A stream has nothing left to send and its end was written. */
   readonly onLocalEnd: (stream: Http2Stream) => void;
   readonly onDataFrame: () => void;
@@ -45,38 +40,28 @@ export class FrameWriter {
   readonly window = new SendWindow(DEFAULT_WINDOW);
   /** The peer's SETTINGS_MAX_FRAME_SIZE. */
   maxFrameBytes: number = DEFAULT_MAX_FRAME_BYTES;
+  readonly counts: OutboundCounts;
   readonly #wire: Wire;
   readonly #options: FrameWriterOptions;
   /** Streams whose window is open and whose data waits for the connection's or the wire, in turns. */
   readonly #ready = new Set<Http2Stream>();
-  #isWireBlocked = false;
-  #controlFrames = 0;
-  /** Written since the peer stopped to read. */
-  #blockedFrames = 0;
-  #isDeferred = false;
 
   constructor(wire: Wire, options: FrameWriterOptions) {
     this.#wire = wire;
     this.#options = options;
+    this.counts = new OutboundCounts(options);
   }
 
-  /** A frame of the connection. Those that answer the peer count until it has read them. */
+  /** What the connection begins with. From now on frames of one turn leave in one write. */
+  begin(frames: string): void {
+    this.#wire.gatherTurns?.();
+    this.plain(frames);
+  }
+
+  /** A frame of the connection that answers the peer. */
   control(frame: string): void {
-    this.#write(frame);
-    this.#controlFrames++;
-    if (this.#controlFrames > this.#options.maxOutboundControlFrames) {
-      this.#options.onFlood('outbound_control');
-      return;
-    }
-    if (this.#isDeferred) return;
-    this.#isDeferred = true;
-    this.#wire.defer(this);
-  }
-
-  /** The turn's frames have gone to the kernel, as far as the peer reads. */
-  flush(): void {
-    this.#isDeferred = false;
-    if (!this.#isWireBlocked) this.#controlFrames = 0;
+    this.#wire.writeText(frame);
+    this.counts.written(true);
   }
 
   /** A frame that answers nothing. */
@@ -144,11 +129,8 @@ export class FrameWriter {
   }
 
   onWireBlocked(blocked: boolean): void {
-    this.#isWireBlocked = blocked;
-    if (blocked) return;
-    this.#controlFrames = 0;
-    this.#blockedFrames = 0;
-    this.drain();
+    this.counts.isBlocked = blocked;
+    if (!blocked) this.drain();
   }
 
   /** The stream's window is larger; `drain` follows. */
@@ -163,7 +145,7 @@ export class FrameWriter {
   drain(): void {
     // Who is added again comes behind the others in the same loop.
     for (const stream of this.#ready) {
-      if (this.#isWireBlocked || this.window.left <= 0) return;
+      if (this.counts.isBlocked || this.window.left <= 0) return;
       this.#ready.delete(stream);
       this.#sendWaiting(stream);
       this.streamWindowOpened(stream);
@@ -191,7 +173,7 @@ export class FrameWriter {
     do {
       const room = Math.min(stream.sendWindow.left, this.window.left, this.maxFrameBytes);
       const isEmpty = data.length === 0;
-      if (!isEmpty && (room <= 0 || this.#isWireBlocked)) return at;
+      if (!isEmpty && (room <= 0 || this.counts.isBlocked)) return at;
       const end = Math.min(at + Math.max(room, 0), data.length);
       const isEnd = endStream && end === data.length;
       this.#writeFrame(
@@ -210,6 +192,7 @@ export class FrameWriter {
     this.#wire.writeText(frameHeader(data.length, FrameType.data, flags, stream.id));
     if (data.length > 0) this.#wire.writeData(data);
     this.#options.onDataFrame();
+    this.counts.written(false);
     stream.sendWindow.take(data.length);
     this.window.take(data.length);
     stream.wireBytesSent += data.length + FRAME_HEADER_BYTES;
@@ -218,9 +201,7 @@ export class FrameWriter {
   /** Frames that do not wait for the wire: bounded in number while the peer does not read. */
   #write(frame: string): void {
     this.#wire.writeText(frame);
-    if (!this.#isWireBlocked) return;
-    this.#blockedFrames++;
-    if (this.#blockedFrames > this.#options.maxOutboundFrames) this.#options.onFlood('outbound');
+    this.counts.written(false);
   }
 
   #endLocal(stream: Http2Stream): void {

@@ -11,6 +11,8 @@ export const FRAME_HEADER_BYTES = 9;
 export const DEFAULT_MAX_FRAME_BYTES = 16_384;
 export const LARGEST_MAX_FRAME_BYTES = 2 ** 24 - 1;
 export const DEFAULT_WINDOW = 65_535;
+/** Of a header table, until the other side has confirmed another one. */
+export const DEFAULT_TABLE_BYTES = 4096;
 export const LARGEST_WINDOW = 2 ** 31 - 1;
 export const LARGEST_STREAM_ID = 2 ** 31 - 1;
 
@@ -48,6 +50,8 @@ export const Setting = {
   maxFrameSize: 5,
   maxHeaderListSize: 6,
   enableConnectProtocol: 8,
+  /** RFC 9218 section 2.1. */
+  noPriorities: 9,
 } as const;
 
 /** RFC 9113 section 7. */
@@ -81,6 +85,17 @@ export function settingsFrame(settings: readonly (readonly [id: number, value: n
   let payload = '';
   for (const [id, value] of settings) payload += number16(id) + number32(value);
   return frameHeader(payload.length, FrameType.settings, 0, 0) + payload;
+}
+
+/** What one side of a connection says before anything else. */
+export function firstFrames(options: {
+  readonly isServer: boolean;
+  readonly settings: Parameters<typeof settingsFrame>[0];
+  readonly connectionWindow: number;
+}): string {
+  const more = options.connectionWindow - DEFAULT_WINDOW;
+  const window = more > 0 ? windowUpdateFrame(0, more) : '';
+  return (options.isServer ? '' : CLIENT_PREFACE) + settingsFrame(options.settings) + window;
 }
 
 export const SETTINGS_ACK = frameHeader(0, FrameType.settings, Flag.ack, 0);

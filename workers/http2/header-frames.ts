@@ -4,11 +4,17 @@
  * the connection follows from all of them. Each method gives false when the connection is over.
  */
 import type { FrameHeader } from './frame-reader.ts';
-import { ErrorCode, Flag, FRAME_HEADER_BYTES, readNumber31 } from './frames.ts';
+import {
+  DEFAULT_TABLE_BYTES,
+  ErrorCode,
+  Flag,
+  FRAME_HEADER_BYTES,
+  readNumber31,
+} from './frames.ts';
 import { HeaderBlock } from './header-block.ts';
 import { type FieldSink, HpackDecoder, HpackError } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
@@ -35,10 +41,15 @@ export class HeaderFrames {
   /** The block opens its stream. */
   #isNew = false;
 
-  constructor(session: BlockReceiver, headerTableSize: number, maxBlockBytes: number) {
+  constructor(session: BlockReceiver, maxBlockBytes: number) {
     this.#session = session;
     this.#block = new HeaderBlock(maxBlockBytes);
-    this.#decoder = new HpackDecoder(headerTableSize);
+    this.#decoder = new HpackDecoder(DEFAULT_TABLE_BYTES);
+  }
+
+  /** The peer has confirmed this side's limit on the table; until then the default is in force. */
+  limitTable(bytes: number): void {
+    this.#decoder.limitTable(bytes);
   }
 
   /** A block has begun: nothing but its CONTINUATION may come. */
@@ -92,7 +103,7 @@ export class HeaderFrames {
     this.#isNew = false;
     switch (table.stateOf(id)) {
       case 'open':
-      case 'reset_here':
+      case 'left':
       case 'forgotten':
       // As Envoy: a number below one that was used is not used any more, and its block is ignored.
       case 'skipped':
@@ -101,6 +112,7 @@ export class HeaderFrames {
         return session.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
       case 'idle':
         if (!table.isPeers(id)) return session.refuseFrame();
+        if (table.isPeerLeaving && table.open.size === 0) table.takeNoMore();
         table.lastPeerStream = id;
         this.#isNew = true;
         return true;
@@ -110,7 +122,8 @@ export class HeaderFrames {
   #add(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
     const session = this.#session;
     const isWhole = (header.flags & Flag.endHeaders) !== 0;
-    if (end > start || isWhole) session.counts.fullFrame();
+    // As in Envoy: what matters is the end of the stream, not that of the block.
+    if (header.length > 0 || (header.flags & Flag.endStream) !== 0) session.counts.fullFrame();
     else {
       const flood = session.counts.emptyFrame();
       if (flood !== undefined) return session.flood(flood);

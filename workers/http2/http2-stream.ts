@@ -30,6 +30,8 @@ export class Http2Stream {
   readonly user: StreamUser;
   readonly sendWindow: SendWindow;
   readonly receiveWindow: ReceiveWindow;
+  /** Of the peer. */
+  hasHeaders = false;
   isLocalEnded = false;
   isRemoteEnded = false;
   /** Over for the session: its user hears nothing more. */

@@ -6,17 +6,17 @@
 import type { Runtime } from '../loop/runtime.ts';
 import type { TimerList } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { ServerCodec, ServerCodecOwner } from '../stream/codec.ts';
 import type { Protocol } from '../stream/stream-info.ts';
 import type { Http2Stats } from './codec-stats.ts';
 import { ErrorCode, LARGEST_STREAM_ID } from './frames.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood } from './inbound-limits.ts';
+import type { Flood } from './limits/inbound-limits.ts';
 import { KeepAlive, type KeepAliveTimes } from './keep-alive.ts';
 import { MessageFields, type MessageLimits } from './message-fields.ts';
-import { PrematureResets } from './premature-resets.ts';
+import { PrematureResets } from './limits/premature-resets.ts';
 import { Http2ServerStream } from './server-stream.ts';
 import type { ServerStreamOwner } from './server-stream-owner.ts';
 import { Http2Session } from './session.ts';
@@ -147,7 +147,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   }
 
   onGoaway(): void {
-    // A client that opens no more streams closes when it has its answers.
+    this.session.table.isPeerLeaving = true;
   }
 
   onPingAck(payload: string): void {
@@ -181,8 +181,8 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     this.stats.countFlood(flood);
     this.#endStreams('protocol_error', FLOOD_DETAILS[flood]);
     // Who does not read is not waited for.
-    const isUnread = flood === 'outbound' || flood === 'outbound_control';
-    this.#finish(isUnread ? 'at_once' : 'now');
+    const isOutbound = flood === 'outbound' || flood === 'outbound_control';
+    this.#finish(isOutbound && this.session.writer.counts.isBlocked ? 'at_once' : 'now');
   }
 
   onBegun(): void {

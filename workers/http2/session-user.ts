@@ -1,7 +1,7 @@
 /** What an HTTP/2 session is told and what it tells: the seam between a connection and its codec. */
 import type { FieldSink } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import type { Flood, InboundLimits } from './inbound-limits.ts';
+import type { Flood, InboundLimits } from './limits/inbound-limits.ts';
 import type { PeerSettings } from './peer-settings.ts';
 
 export interface SessionOptions extends InboundLimits {

@@ -4,34 +4,27 @@
  * means is theirs. Blocks are put together in header-frames.ts, control frames are obeyed in
  * control-frames.ts.
  */
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { DataFrames, type DataReceiver } from './data-frames.ts';
-import {
-  type FrameHeader,
-  FrameReader,
-  type FrameReceiver,
-  lengthFault,
-  Preface,
-} from './frame-reader.ts';
+import { type FrameHeader, FrameReader, type FrameReceiver, Preface } from './frame-reader.ts';
 import {
   CLIENT_PREFACE,
   DEFAULT_MAX_FRAME_BYTES,
-  DEFAULT_WINDOW,
   ErrorCode,
   Flag,
+  firstFrames,
   FrameType,
   resetFrame,
-  settingsFrame,
-  windowUpdateFrame,
 } from './frames.ts';
 import { FrameWriter } from './frame-writer.ts';
 import type { HeaderBlock } from './header-block.ts';
 import { type BlockReceiver, HeaderFrames, NOT_CONTINUED } from './header-frames.ts';
 import { Http2Stream, type StreamUser } from './http2-stream.ts';
-import { type Flood, InboundCounts } from './inbound-limits.ts';
+import { type Flood, InboundCounts } from './limits/inbound-limits.ts';
 import { MetadataFrames } from './metadata/metadata-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
+import { ReadTurn } from './read-turn.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import { StreamTable } from './stream-table.ts';
 
@@ -40,7 +33,7 @@ const USER_REFUSED = 'The user callback function failed';
 
 export class Http2Session implements FrameReceiver, ControlledSession, BlockReceiver, DataReceiver {
   readonly writer: FrameWriter;
-  readonly peer = new PeerSettings();
+  readonly peer: PeerSettings;
   readonly table: StreamTable;
   readonly counts: InboundCounts;
   readonly user: SessionUser;
@@ -57,35 +50,33 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   sawSettings = false;
   areSettingsAcknowledged = false;
   isOver = false;
+  readonly turn: ReadTurn;
 
   constructor(wire: Wire, user: SessionUser, options: SessionOptions) {
     this.user = user;
     this.options = options;
     this.#preface = new Preface(options.isServer ? CLIENT_PREFACE : '');
+    this.peer = new PeerSettings(options.isServer);
     this.table = new StreamTable(options.isServer);
     this.counts = new InboundCounts(options);
     this.#reader = new FrameReader(this, DEFAULT_MAX_FRAME_BYTES);
-    this.headers = new HeaderFrames(this, options.headerTableSize, options.maxBlockBytes);
+    this.headers = new HeaderFrames(this, options.maxBlockBytes);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
     this.metadata =
       options.maxMetadataBytes > 0 ? new MetadataFrames(this, options.maxMetadataBytes) : undefined;
     this.writer = new FrameWriter(wire, {
-      streamBufferBytes: options.streamBufferBytes,
-      maxOutboundFrames: options.maxOutboundFrames,
-      maxOutboundControlFrames: options.maxOutboundControlFrames,
+      ...options,
       onFlood: (flood) => this.flood(flood),
       onLocalEnd: (stream) => this.#localEnded(stream),
       onDataFrame: () => this.counts.dataFrameSent(),
     });
+    this.turn = new ReadTurn(this.writer.counts);
   }
 
   /** Says what this side wants, before anything else. */
   start(): void {
-    const { isServer, settings, connectionWindow } = this.options;
-    const more = connectionWindow - DEFAULT_WINDOW;
-    const window = more > 0 ? windowUpdateFrame(0, more) : '';
-    this.writer.plain((isServer ? '' : CLIENT_PREFACE) + settingsFrame(settings) + window);
+    this.writer.begin(firstFrames(this.options));
   }
 
   onData(input: Buffer, start: number, end: number): void {
@@ -96,7 +87,13 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     }
     if (!this.hasBegun && this.options.isServer) this.user.onBegun?.();
     this.hasBegun = true;
-    if (this.#preface.isWhole) this.#reader.read(input, at, end);
+    if (!this.#preface.isWhole) return;
+    this.turn.begin();
+    try {
+      this.#reader.read(input, at, end);
+    } finally {
+      this.turn.end();
+    }
   }
 
   /** Opens a stream of this side; undefined when there are no numbers left. */
@@ -109,6 +106,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   reset(stream: Http2Stream, code: number): void {
     if (stream.isClosed) return;
     this.#close(stream, true);
+    this.turn.streamEnded();
     this.user.onResetSent();
     this.writer.reset(stream, code);
   }
@@ -219,14 +217,8 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     }
   }
 
-  onBadLength(header: FrameHeader): void {
-    const { code, details } = lengthFault(header);
-    this.fail(code, details);
-  }
-
   openPeerStream(id: number, block: HeaderBlock): boolean {
-    const { endStream, wireBytes } = block;
-    if (this.table.open.size >= this.options.maxConcurrentStreams) {
+    if (this.table.open.size + this.turn.endedStreams >= this.options.maxConcurrentStreams) {
       // Until it knows the limit a peer may be above it.
       if (this.areSettingsAcknowledged) return this.refuseFrame();
       this.user.onRefused?.();
@@ -235,9 +227,9 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       this.writer.control(resetFrame(id, ErrorCode.refusedStream));
       return true;
     }
-    const stream = this.user.openStream(id, wireBytes);
+    const stream = this.user.openStream(id, block.wireBytes);
     if (stream === undefined || this.isOver) return !this.isOver;
-    return this.deliverHeaders(stream, endStream);
+    return this.deliverHeaders(stream, block.endStream);
   }
 
   /** Takes a stream that the peer opens. */
@@ -248,6 +240,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   deliverHeaders(stream: Http2Stream, endStream: boolean): boolean {
+    stream.hasHeaders = true;
     if (endStream) stream.isRemoteEnded = true;
     try {
       stream.user.onHeaders(endStream);
@@ -279,8 +272,10 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   #localEnded(stream: Http2Stream): void {
-    if (stream.isRemoteEnded && !stream.isClosed) this.#finish(stream);
-    else stream.user.onLocalEnd?.();
+    if (stream.isRemoteEnded && !stream.isClosed) {
+      this.#finish(stream);
+      this.turn.streamEnded();
+    } else this.turn.localEnded(stream);
   }
 
   onRemoteEnd(stream: Http2Stream): void {

@@ -8,8 +8,11 @@ import type { Http2Stream } from './http2-stream.ts';
 /** Streams that ended lately, of which late frames may come. */
 const CLOSED_REMEMBERED = 128;
 
-/** What is known of a number. `idle`: it was never opened; `forgotten`: it ended long ago. */
-export type StreamState = 'open' | 'idle' | 'reset_here' | 'closed' | 'forgotten' | 'skipped';
+/**
+ * What is known of a number. `idle`: it was never opened; `left`: its late frames are ignored, because
+ * this side reset it, or a host sent them, as in Envoy; `forgotten`: it ended long ago.
+ */
+export type StreamState = 'open' | 'idle' | 'left' | 'closed' | 'forgotten' | 'skipped';
 
 export class StreamTable {
   readonly open = new Map<number, Http2Stream>();
@@ -22,6 +25,8 @@ export class StreamTable {
   lastPeerStream = 0;
   /** The next one that this side opens. */
   #nextOwn: number;
+  /** The peer has said GOAWAY: with the last of its streams it is done, as in Envoy. */
+  isPeerLeaving = false;
   /** Streams above are not taken any more; a drain's last GOAWAY said so. */
   #lastTaken = LARGEST_STREAM_ID;
 
@@ -41,7 +46,7 @@ export class StreamTable {
   stateOf(id: number): StreamState {
     if (this.open.has(id)) return 'open';
     const wasReset = this.#closed.get(id);
-    if (wasReset !== undefined) return wasReset ? 'reset_here' : 'closed';
+    if (wasReset !== undefined) return wasReset || !this.#isServer ? 'left' : 'closed';
     if (!this.wasOpen(id)) return 'idle';
     return id <= this.#forgottenUpTo ? 'forgotten' : 'skipped';
   }

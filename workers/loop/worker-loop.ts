@@ -10,6 +10,7 @@ import { HeldBytes } from './held-bytes.ts';
 import { LoopClock } from './loop-clock.ts';
 import { SliceTurns } from './slice-turns.ts';
 import { LoopTimers } from './timers.ts';
+import { TurnEnd } from './turn-end.ts';
 
 /** What one read may bring. Shared by all sockets, since each read is consumed before the next. */
 const READ_BUFFER_BYTES = 64 * 1024;
@@ -26,6 +27,7 @@ export class WorkerLoop {
   readonly readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
   readonly held: HeldBytes;
   readonly slices = new SliceTurns(this);
+  readonly turnEnd = new TurnEnd(this);
   /** The stream that the present event works for; it may be another one than the socket's. */
   current: Endable | undefined = undefined;
   private readonly dirty: Flushable[] = [];

@@ -1,23 +1,11 @@
 /** Builds the messages of answers that are made here, as Envoy words them. */
+import { grpcStatusOfHttp } from '../../shared/substitution/grpc-status-of-http.ts';
 import type { LocalReply } from '../stream/filter.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
-import { isGrpcContentType } from '../substitution/grpc-status.ts';
-
-const GRPC_INTERNAL = 13;
-const GRPC_UNKNOWN = 2;
-/** gRPC's own mapping of HTTP status codes (doc/http-grpc-status-mapping). */
-const GRPC_STATUSES: Readonly<Record<number, number>> = {
-  400: GRPC_INTERNAL,
-  401: 16,
-  403: 7,
-  404: 12,
-  429: 14,
-  502: 14,
-  503: 14,
-  504: 14,
-};
+import { isGrpcContentType } from '../stream/grpc-status.ts';
+import { grpcMessageOf } from '../stream/grpc-message.ts';
 
 export interface LocalMessage {
   readonly headers: HeaderMap;
@@ -56,13 +44,18 @@ export function buildLocalReply(
   info: StreamInfo,
   rewrite: LocalReplyRewriter | undefined,
 ): LocalMessage {
+  const { wholeHeaders } = reply;
+  if (wholeHeaders !== undefined) {
+    const whole = toBuffer(reply.body);
+    return { headers: wholeHeaders, body: whole.length > 0 ? whole : undefined };
+  }
   const { requestHeaders: request } = info;
   const headers = new HeaderMap();
   headers.status = reply.status;
   info.route?.finalizeResponseHeaders(headers, info);
   reply.modifyHeaders?.(headers);
   const { body, contentType } = wordReply(headers, reply, info, rewrite);
-  if (request !== undefined && isGrpcContentType(request.get('content-type'))) {
+  if (info.isGrpcClient ?? isGrpcContentType(request?.get('content-type'))) {
     toGrpc(headers, body, reply.grpcStatus);
     return { headers, body: undefined };
   }
@@ -93,8 +86,8 @@ function wordReply(
 
 function toGrpc(headers: HeaderMap, body: Buffer, own: number | undefined): void {
   headers.set('content-type', 'application/grpc');
-  headers.set('grpc-status', String(own ?? GRPC_STATUSES[headers.status] ?? GRPC_UNKNOWN));
-  if (body.length > 0) headers.set('grpc-message', percentEncoded(body));
+  headers.set('grpc-status', String(own ?? grpcStatusOfHttp(headers.status)));
+  if (body.length > 0) headers.set('grpc-message', grpcMessageOf(body));
   headers.status = 200;
 }
 
@@ -102,18 +95,6 @@ function toGrpc(headers: HeaderMap, body: Buffer, own: number | undefined): void
 function setContentType(headers: HeaderMap, own: string | undefined): void {
   if (own !== undefined) headers.set('content-type', own);
   else if (!headers.has('content-type')) headers.add('content-type', 'text/plain');
-}
-
-/** gRPC's encoding of messages: everything outside printable ASCII, and `%`. */
-function percentEncoded(body: Buffer): string {
-  let text = '';
-  for (const byte of body) {
-    const isPlain = byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
-    text += isPlain
-      ? String.fromCharCode(byte)
-      : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return text;
 }
 
 function toBuffer(body: string | Uint8Array): Buffer {

@@ -11,6 +11,7 @@ import type { TimerList } from '../loop/timers.ts';
 import type { ServerCodecFactory } from '../stream/codec.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { OverloadGate } from '../loop/overload-gate.ts';
+import type { RequestTracer } from '../stream/request-trace.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
 import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
@@ -46,6 +47,8 @@ export interface ManagerParts {
   readonly filters: readonly FilterFactory[];
   readonly terminal: TerminalFilterFactory;
   readonly drain: DrainControl;
+  /** Undefined: requests are not traced. */
+  readonly tracing: RequestTracer | undefined;
   readonly overload: OverloadGate;
   /** Bytes per connection and stream that may wait; the listener's. */
   readonly bufferLimitBytes: number;

@@ -31,6 +31,9 @@ const HEADERS = 2;
 const DURATION = 3;
 const LOG = 4;
 
+/** Of gRPC. */
+const DEADLINE_EXCEEDED = 4;
+
 const timeouts: readonly StreamTimeout[] = [
   {
     reply: { body: 'stream timeout', details: 'stream_idle_timeout' },
@@ -48,7 +51,11 @@ const timeouts: readonly StreamTimeout[] = [
     flag: 0,
   },
   {
-    reply: { body: 'downstream duration timeout', details: 'max_duration_timeout' },
+    reply: {
+      body: 'downstream duration timeout',
+      details: 'max_duration_timeout',
+      grpcStatus: DEADLINE_EXCEEDED,
+    },
     kind: 'duration',
     flag: 0,
   },

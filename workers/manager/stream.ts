@@ -89,25 +89,24 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   private refuse({ refusal, closes }: CheckedRefusal): void {
-    if (typeof refusal === 'string') {
-      this.encoder.refuseMessage(refusal, closes);
-      return;
-    }
+    if (typeof refusal === 'string') return this.encoder.refuseMessage(refusal, closes);
     if (closes) this.connection.endWithAnswer();
     this.answerHere(refusal, 0);
   }
 
   private startFilters(headers: HeaderMap, endStream: boolean): void {
     const { info, manager } = this;
+    info.trace = manager.parts.tracing?.begin(headers, info);
     this.timers.onRoute(info.route, headers);
     if (manager.config.logMoments?.newRequest === true) this.logMoment('DownstreamStart');
     this.buildChain();
     const upgrade = upgradeType(headers);
     if (upgrade !== '') {
       const isAllowed = allowsUpgrade(upgrade, info.route, manager.config.upgrades);
-      if (!isAllowed) return this.refuseUpgrade();
-      this.isUpgrade = true;
-      manager.ledger.upgraded();
+      // A request that no route takes is answered 404 by the router, whatever it asks for.
+      if (!isAllowed && info.route !== undefined) return this.refuseUpgrade();
+      this.isUpgrade = isAllowed;
+      if (isAllowed) manager.ledger.upgraded();
     }
     if (this.chain === undefined) this.terminal?.decodeHeaders(headers, endStream);
     else this.chain.decodeHeaders(headers, endStream);
@@ -232,7 +231,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   /** `flag` is not known yet where the answer is worded. */
   private answerHere(reply: LocalReply, flag: number): void {
-    if (this.isDone || this.isAnsweredHere) return;
+    if (this.isDone || (this.isAnsweredHere && reply.replacesAnswer !== true)) return;
     const { info } = this;
     info.responseCodeDetails = reply.details;
     if (reply.closesConnection === true) this.connection.endWithAnswer();
@@ -381,6 +380,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     info.responseCode = headers.status;
     info.firstDownstreamTxMs = loop.clock.ms;
     policy.onResponse(headers, info, loop.clock.wallMs);
+    info.trace?.onResponse(headers);
     manager.ledger.answered(info, headers.status);
     if (!this.isRequestComplete) manager.ledger.answeredEarly();
     this.connection.beforeResponse();
@@ -467,6 +467,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isUpgrade) manager.ledger.upgradeEnded();
     manager.ledger.ended(info, this.isResponseComplete ? info.endMs - info.startMs : -1);
     this.logMoment('DownstreamEnd');
+    info.trace?.end(info);
   }
 
   logMoment(type: AccessLogType): void {

@@ -15,9 +15,7 @@ export function allowsUpgrade(
   route: ResolvedRoute | undefined,
   ofManager: HttpConnectionManager['upgrades'],
 ): boolean {
-  // A request that no route takes is answered 404 by the router, whatever it asks for.
-  if (route === undefined) return true;
-  const own = route.kind === 'cluster' ? route.action.upgrades : [];
+  const own = route?.kind === 'cluster' ? route.action.upgrades : [];
   const decisive = own.find((upgrade) => upgrade.type === type);
   return (decisive ?? ofManager.find((upgrade) => upgrade.type === type))?.enabled ?? false;
 }

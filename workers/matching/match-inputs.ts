@@ -1,5 +1,5 @@
 /** Reads what matcher trees look at: parts of a request and facts of its connection. */
-import type { MatchInput } from '../../shared/resources/routes/matcher-tree.ts';
+import type { MatchInput, PlainInput } from '../../shared/resources/routes/matcher-tree.ts';
 import { metadataValue } from './metadata-value.ts';
 import { queryValue } from '../stream/query.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -13,6 +13,14 @@ export function compileMatchInput(input: MatchInput): InputReader {
   switch (input.kind) {
     case 'request_header':
       return (headers) => headers.getAll(input.name);
+    case 'request_trailer':
+      return (_, info) => info.requestTrailers?.getAll(input.name);
+    case 'response_header':
+      return (_, info) => info.responseHeaders?.getAll(input.name);
+    case 'response_trailer':
+      return (_, info) => info.responseTrailers?.getAll(input.name);
+    case 'attributes':
+      return (_, info) => info;
     case 'query_parameter':
       return ({ path }) => {
         const mark = path.indexOf('?');
@@ -24,17 +32,18 @@ export function compileMatchInput(input: MatchInput): InputReader {
       return (_, info) => metadataValue(info.dynamicMetadata, input.namespace, input.path);
     case 'constant':
       return () => input.value;
+    case 'status_code':
+      return (_, { responseHeaders }) => responseHeaders && String(responseHeaders.status);
+    case 'status_code_class':
+      return (_, { responseHeaders }) => responseHeaders && statusClass(responseHeaders.status);
     default:
       return compileConnectionInput(input.kind);
   }
 }
 
-type ConnectionInput = Exclude<
-  MatchInput['kind'],
-  'request_header' | 'query_parameter' | 'filter_state' | 'dynamic_metadata' | 'constant'
->;
-
-function compileConnectionInput(kind: ConnectionInput): InputReader {
+function compileConnectionInput(
+  kind: Exclude<PlainInput, 'status_code' | 'status_code_class'>,
+): InputReader {
   switch (kind) {
     case 'destination_ip':
       return (_, { connection }) => connection.localAddress.ip;
@@ -63,4 +72,8 @@ function compileConnectionInput(kind: ConnectionInput): InputReader {
     case 'subject':
       return (_, { connection }) => connection.tls?.peer?.subject || undefined;
   }
+}
+
+function statusClass(status: number): string | undefined {
+  return status >= 100 && status < 600 ? `${Math.trunc(status / 100)}xx` : undefined;
 }

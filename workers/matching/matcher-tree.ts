@@ -12,7 +12,8 @@ import type {
   ValueMatch,
 } from '../../shared/resources/routes/matcher-tree.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
-import type { StreamInfo } from '../stream/stream-info.ts';
+import { StreamInfo } from '../stream/stream-info.ts';
+import { compileCelCondition } from '../cel/compile-cel.ts';
 import { isEnabled, type Runtime } from '../loop/runtime.ts';
 import { compileMatchInput } from './match-inputs.ts';
 
@@ -160,6 +161,11 @@ function compilePredicate(predicate: MatchPredicate, runtime: Runtime): Predicat
 
 function compileValueMatch(match: ValueMatch, runtime: Runtime): (value: unknown) => boolean {
   switch (match.kind) {
+    case 'cel': {
+      const holds = compileCelCondition(match.expression);
+      // The supervisor lets expressions match attributes alone, which are the stream itself.
+      return (value) => value instanceof StreamInfo && holds(value);
+    }
     case 'string': {
       const matches = compileStringMatcher(match.matcher);
       return (value) => typeof value === 'string' && matches(value);

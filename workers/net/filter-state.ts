@@ -1,6 +1,8 @@
 /** What filters keep under keys for those behind them: texts, of which some may be hashed. */
 export class FilterState extends Map<string, string> {
   readonly #hashable = new Set<string>();
+  /** The JSON form of what is more than a text. */
+  #messages: Map<string, string> | undefined = undefined;
 
   /**
    * Replaces what was under the key; only kinds of objects that Envoy can hash are `isHashable`.
@@ -9,6 +11,19 @@ export class FilterState extends Map<string, string> {
     this.set(key, value);
     if (isHashable) this.#hashable.add(key);
     else this.#hashable.delete(key);
+    this.#messages?.delete(key);
+  }
+
+  /** Likewise an object that logs may write as JSON. */
+  keepMessage(key: string, value: string, json: string): void {
+    this.keep(key, value, false);
+    (this.#messages ??= new Map()).set(key, json);
+  }
+
+  /** As JSON, undefined when there is nothing under the key. */
+  jsonOf(key: string): string | undefined {
+    const value = this.get(key);
+    return value === undefined ? undefined : (this.#messages?.get(key) ?? JSON.stringify(value));
   }
 
   /** What balancers that hash take from the key, undefined when there is nothing to be hashed. */

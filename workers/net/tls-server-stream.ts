@@ -14,8 +14,11 @@ export interface ServerHandshake {
   readonly context: InnerContext;
   readonly asksPeer: boolean;
   readonly refusesMissingPeer: boolean;
-  /** Names with their lengths before them; undefined: none is answered. */
-  readonly alpn: Buffer | undefined;
+  /**
+   * What answers the protocols (ALPN) that a client names in its first message; absent where there
+   * is nothing to answer, and the first message is OpenSSL's alone.
+   */
+  readonly protocolsFor: ((firstBytes: Buffer) => OfferedProtocols) | undefined;
   /** By the server name that the client asks for; absent where the context is the only one. */
   readonly choose: ((serverName: string) => InnerContext) | undefined;
   /** The handshake is done; an error refuses the peer. */
@@ -25,6 +28,12 @@ export interface ServerHandshake {
   /** In any case, once. */
   onEnd(): void;
 }
+
+/**
+ * Names with their lengths before them. `none`: the client is answered as if it named no protocol,
+ * because OpenSSL refuses a client with which it has none in common; `more`: the message is not whole.
+ */
+export type OfferedProtocols = Buffer | 'none' | 'more';
 
 export interface TlsGround {
   readonly carrier: TlsCarrier;
@@ -40,12 +49,18 @@ interface OwnedTlsHandle extends TlsHandle {
 /** Keeps the TLS layer alive as long as the stream beneath it. */
 interface CarryingHandle extends StreamHandle {
   tls?: TlsHandle;
+  /** Who reads before there is a TLS layer. */
+  server?: TlsServerStream;
 }
 
 export class TlsServerStream extends EncryptedStream {
-  private readonly tls: OwnedTlsHandle;
+  private readonly ground: TlsGround;
   private readonly carrier: TlsCarrier;
   private readonly handshake: ServerHandshake;
+  /** Absent until it is known which protocols it offers. */
+  private tls: OwnedTlsHandle | undefined = undefined;
+  /** What came of a first message that is not whole. */
+  private firstBytes: Buffer = EMPTY;
   private isSecure = false;
   /** OpenSSL calls and is not to be taken away. */
   private isWithinHandshake = false;
@@ -53,47 +68,26 @@ export class TlsServerStream extends EncryptedStream {
   private wasEndSent = false;
   private isEndBegun = false;
 
-  constructor(
-    { carrier, handle: beneath, runtime }: TlsGround,
-    handshake: ServerHandshake,
-    options: EncryptedStreamOptions,
-  ) {
+  constructor(ground: TlsGround, handshake: ServerHandshake, options: EncryptedStreamOptions) {
+    const { carrier } = ground;
     super(carrier.addresses, options);
+    this.ground = ground;
     this.carrier = carrier;
     this.handshake = handshake;
-    const stream: CarryingHandle = beneath;
     // What was read before is the TLS layer's: it is taken before that one reads.
     const early = carrier.takeEarly();
-    const handle: OwnedTlsHandle = runtime.wrapServer(stream, handshake.context);
-    this.tls = handle;
-    stream.tls = handle;
-    handle.server = this;
-    handle.onread = onEarlyRead;
-    handle.onerror = onError;
-    handle.onhandshakedone = onHandshakeDone;
-    if (handshake.asksPeer) handle.setVerifyMode(true, handshake.refusesMissingPeer);
-    if (handshake.alpn !== undefined) handle.setALPNProtocols(handshake.alpn);
-    const { choose } = handshake;
-    if (choose !== undefined) {
-      // The runtime says the name by setting this, and then changes to the context that it finds: a
-      // change in `oncertcb` would leave certificates of other key types as they were.
-      Object.defineProperty(handle, 'servername', {
-        set(name: string) {
-          handle.sni_context = choose(name);
-        },
-      });
-    }
-    if (early.length === 0) handle.readStart();
-    else process.nextTick(() => this.begin(early));
+    if (handshake.protocolsFor !== undefined) this.awaitHello(Buffer.concat(early));
+    else this.wrap('none', early);
   }
 
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.firstBytes = EMPTY;
     if (this.isWithinHandshake) {
-      this.carrier.close(() => this.tls.destroySSL());
+      this.carrier.close(() => this.tls?.destroySSL());
     } else {
-      this.tls.destroySSL();
+      this.tls?.destroySSL();
       this.carrier.close();
     }
     this.dropWrites();
@@ -109,18 +103,19 @@ export class TlsServerStream extends EncryptedStream {
 
   onHandshakeDone(): void {
     // Said again when keys are renewed.
-    if (this.isSecure || this.isClosed) return;
+    const { tls } = this;
+    if (tls === undefined || this.isSecure || this.isClosed) return;
     this.isSecure = true;
     this.isWithinHandshake = true;
     let refusal: Error | undefined;
     try {
-      refusal = this.handshake.onSecure(this.tls);
+      refusal = this.handshake.onSecure(tls);
     } catch (error) {
       this.owner.onStreamException(error);
       return;
     }
     if (refusal !== undefined) this.finish(refusal);
-    else if (!this.isClosed) this.takeHandle(this.tls);
+    else if (!this.isClosed) this.takeHandle(tls);
     this.isWithinHandshake = false;
   }
 
@@ -135,9 +130,14 @@ export class TlsServerStream extends EncryptedStream {
   protected sendEnd(): void {
     if (this.isEndBegun || this.isClosed) return;
     this.isEndBegun = true;
+    const { tls } = this;
+    if (tls === undefined) {
+      process.nextTick(() => this.finish(undefined));
+      return;
+    }
     const request = this.options.handles.newShutdown();
     request.oncomplete = () => this.onEndSent();
-    const status = this.tls.shutdown(request);
+    const status = tls.shutdown(request);
     // 1: done already. An error: the peer is gone, which reading reports.
     if (status !== 0) process.nextTick(() => this.onEndSent());
   }
@@ -153,9 +153,70 @@ export class TlsServerStream extends EncryptedStream {
     this.finish(undefined);
   }
 
-  private begin(early: readonly Buffer[]): void {
-    for (const piece of early) if (!this.isClosed) this.tls.receive(piece);
-    if (!this.isClosed) this.tls.readStart();
+  /** Bytes of the first message have come, or its reading ended. */
+  onFirstBytes(): void {
+    const length = this.options.handles.readLength();
+    if (length === 0 || this.isClosed) return;
+    if (length < 0) return this.onEarlyEnd();
+    this.lookAt(Buffer.concat([this.firstBytes, this.options.readBuffer.subarray(0, length)]));
+  }
+
+  private awaitHello(early: Buffer): void {
+    const beneath: CarryingHandle = this.ground.handle;
+    beneath.server = this;
+    beneath.onread = onFirstBytes;
+    beneath.useUserBuffer(this.options.readBuffer);
+    if (early.length === 0) beneath.readStart();
+    else process.nextTick(() => this.isClosed || this.lookAt(early));
+  }
+
+  private lookAt(firstBytes: Buffer): void {
+    try {
+      const protocols = this.handshake.protocolsFor?.(firstBytes) ?? 'none';
+      if (protocols === 'more') {
+        this.firstBytes = firstBytes;
+        this.ground.handle.readStart();
+        return;
+      }
+      this.firstBytes = EMPTY;
+      this.ground.handle.readStop();
+      this.begin(this.wrap(protocols), [firstBytes]);
+    } catch (error) {
+      this.owner.onStreamException(error);
+    }
+  }
+
+  /** Puts the TLS layer onto the stream; it reads as soon as it has what came before. */
+  private wrap(protocols: Buffer | 'none', early?: readonly Buffer[]): TlsHandle {
+    const { handshake, ground } = this;
+    const stream: CarryingHandle = ground.handle;
+    const handle: OwnedTlsHandle = ground.runtime.wrapServer(stream, handshake.context);
+    this.tls = handle;
+    stream.tls = handle;
+    handle.server = this;
+    handle.onread = onEarlyRead;
+    handle.onerror = onError;
+    handle.onhandshakedone = onHandshakeDone;
+    if (handshake.asksPeer) handle.setVerifyMode(true, handshake.refusesMissingPeer);
+    if (protocols !== 'none') handle.setALPNProtocols(protocols);
+    const { choose } = handshake;
+    if (choose !== undefined) {
+      // The runtime says the name by setting this, and then changes to the context that it finds: a
+      // change in `oncertcb` would leave certificates of other key types as they were.
+      Object.defineProperty(handle, 'servername', {
+        set(name: string) {
+          handle.sni_context = choose(name);
+        },
+      });
+    }
+    if (early?.length === 0) handle.readStart();
+    else if (early !== undefined) process.nextTick(() => this.begin(handle, early));
+    return handle;
+  }
+
+  private begin(tls: TlsHandle, early: readonly Buffer[]): void {
+    for (const piece of early) if (!this.isClosed) tls.receive(piece);
+    if (!this.isClosed) tls.readStart();
   }
 
   private onEndSent(): void {
@@ -175,3 +236,9 @@ function onHandshakeDone(this: OwnedTlsHandle): void {
 function onEarlyRead(this: StreamHandle & { readonly server?: TlsServerStream }): void {
   this.server?.onEarlyEnd();
 }
+
+function onFirstBytes(this: CarryingHandle): void {
+  this.server?.onFirstBytes();
+}
+
+const EMPTY = Buffer.alloc(0);

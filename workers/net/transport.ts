@@ -19,30 +19,13 @@ import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 import { SocketStream } from './socket-stream.ts';
 import { TlsStream } from './tls-stream.ts';
-import { giveBackBlock, takeBlock } from './write-blocks.ts';
+import type { Wire } from './wire.ts';
+import { bufferLimit, giveBackBlock, takeBlock } from './write-blocks.ts';
 
 /** Pieces up to this length travel as text. */
 const MAX_TEXT_PIECE = 8 * 1024;
 /** The runtime encodes strings up to 16 KiB on the stack. */
 const MAX_TEXT = 16 * 1024 - 64;
-/**
- * Taken for a configured limit of 0, which the API reads as "no limit": every queue has one here.
- */
-const LARGEST_BUFFER_LIMIT = 16 * 1024 * 1024;
-
-/** What a codec needs of its transport. */
-export interface Wire {
-  /** Adds latin-1 text to what is written when the present event ends. */
-  writeText(text: string): void;
-  /** Adds bytes; they are copied before the call returns. */
-  writeData(data: Buffer): void;
-  /** Counted: reading goes on when every `true` has had its `false`. */
-  pauseReading(paused: boolean): void;
-  /** Calls `task.flush` when the present event ends. */
-  defer(task: Flushable): void;
-  /** Sends what was written and then the end of this direction, where one can end alone. */
-  endWriting?(): void;
-}
 
 export interface TransportHandler {
   onConnect(): void;
@@ -76,6 +59,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   private readonly counters: ByteCounters | undefined;
   private text = '';
   private isDirty = false;
+  private isGathering = false;
   private isBlocked = false;
   private isClosed = false;
   private isHalfOpen = false;
@@ -193,6 +177,11 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.wrote(this.stream.writeText(text), text.length);
   }
 
+  gatherTurns(): void {
+    // A socket takes nothing once its peer has ended, which may be in the same turn.
+    this.isGathering = !(this.stream instanceof SocketStream);
+  }
+
   defer(task: Flushable): void {
     this.loop.flushLater(task);
   }
@@ -221,7 +210,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     if (this.isClosed) return;
     this.isClosed = true;
     this.countWaiting(0);
-    this.text = '';
+    this.writeLast();
     this.stream.close();
   }
 
@@ -307,6 +296,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.loop.enter();
     this.isClosed = true;
     this.countWaiting(0);
+    if (error === undefined) this.writeLast();
     this.text = '';
     this.stream.close();
     try {
@@ -349,18 +339,32 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.lastRead = length;
   }
 
-  private wrote(hasRoom: boolean, length: number): void {
+  private countSent(length: number): void {
     this.bytesWritten += length;
     this.counters?.stats.add(this.counters.sent, length);
+  }
+
+  private wrote(hasRoom: boolean, length: number): void {
+    this.countSent(length);
     if (hasRoom || this.isBlocked) return;
     this.isBlocked = true;
     this.handler.onWriteBlocked(true);
   }
 
+  /** What earlier events of the turn wrote still leaves; what waits longer is lost. */
+  private writeLast(): void {
+    const { text } = this;
+    this.text = '';
+    if (!this.isGathering || text === '') return;
+    this.stream.writeText(text);
+    this.countSent(text.length);
+  }
+
   private markDirty(): void {
     if (this.isDirty) return;
     this.isDirty = true;
-    this.loop.flushLater(this);
+    if (this.isGathering) this.loop.turnEnd.add(this);
+    else this.loop.flushLater(this);
   }
 }
 
@@ -374,11 +378,6 @@ export interface ConnectOptions {
   /** Undefined: as the system has it. */
   readonly local: LocalSocket | undefined;
   readonly bufferLimitBytes: number;
-}
-
-/** The limit that a configured one stands for. */
-export function bufferLimit(configured: number): number {
-  return configured === 0 ? LARGEST_BUFFER_LIMIT : configured;
 }
 
 /** A socket of node:net for an open handle. */

@@ -10,6 +10,8 @@ class WrongMessage extends Error {}
 const Wire = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const;
 const GROUPS_MAX = 100;
 const VARINT_BYTES_MAX = 10;
+/** Of a varint, with its lowest 32 bits. */
+const LOW_BYTES = 5;
 const TAG_MAX = 2 ** 32;
 const NOTHING = Buffer.alloc(0);
 
@@ -17,6 +19,8 @@ const NOTHING = Buffer.alloc(0);
 export class ProtoField {
   number = 0;
   wire = 0;
+  /** The lowest 32 bits of a varint, signed. */
+  low = 0;
   #integer = 0;
   #bytes: Buffer = NOTHING;
 
@@ -30,6 +34,11 @@ export class ProtoField {
   /** As unsigned; what has more than 53 bits is not exact. */
   integer(): number | undefined {
     return this.wire === Wire.varint ? this.#integer : undefined;
+  }
+
+  /** Of an int32 or an enum: what does not fit is cut off, as protobuf does. */
+  int32(): number | undefined {
+    return this.wire === Wire.varint ? this.low : undefined;
   }
 
   double(): number | undefined {
@@ -90,6 +99,8 @@ export function visitFields(bytes: Buffer, visit: (field: ProtoField) => void): 
 
 class Cursor {
   readonly #bytes: Buffer;
+  /** Of the last varint. */
+  #low = 0;
   at = 0;
 
   constructor(bytes: Buffer) {
@@ -103,7 +114,9 @@ class Cursor {
     if (number === 0 || tag >= TAG_MAX) throw new WrongMessage();
     switch (wire) {
       case Wire.varint:
-        return field.set(number, wire, this.#varint(), NOTHING);
+        field.set(number, wire, this.#varint(), NOTHING);
+        field.low = this.#low;
+        return;
       case Wire.fixed64:
         return field.set(number, wire, 0, this.#take(8));
       case Wire.fixed32:
@@ -147,12 +160,14 @@ class Cursor {
   }
 
   #varint(): number {
+    this.#low = 0;
     let value = 0;
     let scale = 1;
     for (let count = 1; count <= VARINT_BYTES_MAX; count++) {
       const byte = this.#bytes[this.at++];
       if (byte === undefined) break;
       if (count === VARINT_BYTES_MAX && byte > 1) break;
+      if (count <= LOW_BYTES) this.#low |= (byte & 0x7f) << (7 * (count - 1));
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
       scale *= 0x80;

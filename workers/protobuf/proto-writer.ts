@@ -4,7 +4,7 @@
  */
 
 const FIRST_BYTES = 512;
-const Wire = { varint: 0, fixed64: 1, bytes: 2 } as const;
+const Wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 /** What a varint of 53 bits takes at most. */
 const VARINT_BYTES_MAX = 10;
 
@@ -54,6 +54,29 @@ export class ProtoWriter {
     this.#reserve(VARINT_BYTES_MAX + 8);
     this.#varint(field * 8 + Wire.fixed64);
     this.#at = this.#buffer.writeDoubleLE(value, this.#at);
+  }
+
+  /** Also when it is zero. */
+  fixed64(field: number, value: bigint): void {
+    this.#reserve(VARINT_BYTES_MAX + 8);
+    this.#varint(field * 8 + Wire.fixed64);
+    this.#at = this.#buffer.writeBigUInt64LE(value, this.#at);
+  }
+
+  /** Also when it is zero. */
+  fixed32(field: number, value: number): void {
+    this.#reserve(VARINT_BYTES_MAX + 4);
+    this.#varint(field * 8 + Wire.fixed32);
+    this.#at = this.#buffer.writeUInt32LE(value, this.#at);
+  }
+
+  /** An int32 or int64 that is negative, as ten bytes. */
+  negative(field: number, value: number): void {
+    this.#reserve(2 * VARINT_BYTES_MAX);
+    this.#varint(field * 8 + Wire.varint);
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest >= 0x80n; rest >>= 7n) this.#buffer[this.#at++] = Number(rest & 0x7fn) | 0x80;
+    this.#buffer[this.#at++] = Number(rest);
   }
 
   /** Also when nothing is written into it. */

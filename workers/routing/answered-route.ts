@@ -62,6 +62,8 @@ export function compileTlsRedirect(virtualHost: VirtualHost): RedirectRoute {
     routeName: '',
     virtualHost,
     metadata: undefined,
+    tracing: undefined,
+    decorator: undefined,
     filterSettings: NO_FILTER_SETTINGS,
     status: 301,
     location: (headers) => tlsLocation(headers),
@@ -76,6 +78,8 @@ function commonPart(route: Route, context: RouteContext): RouteCommon {
     routeName: route.name,
     virtualHost: context.virtualHost,
     metadata: route.metadata,
+    tracing: route.tracing,
+    decorator: route.decorator,
     filterSettings: filterSettingsOf(context, route),
     finalizeResponseHeaders: (headers: HeaderMap, info: StreamInfo) => mutation?.(headers, info),
   };

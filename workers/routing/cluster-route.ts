@@ -129,6 +129,8 @@ class CompiledClusterRoute implements ClusterRoute {
   readonly routeName: string;
   readonly virtualHost: VirtualHost;
   readonly metadata: ClusterRoute['metadata'];
+  readonly tracing: ClusterRoute['tracing'];
+  readonly decorator: ClusterRoute['decorator'];
   readonly filterSettings: ClusterRoute['filterSettings'];
   readonly action: ClusterRouteAction;
   readonly statPrefix: string;
@@ -149,6 +151,8 @@ class CompiledClusterRoute implements ClusterRoute {
     this.routeName = route.name;
     this.virtualHost = context.virtualHost;
     this.metadata = route.metadata;
+    this.tracing = route.tracing;
+    this.decorator = route.decorator;
     this.filterSettings = filterSettingsOf(context, route, weighted);
     this.action = action;
     this.statPrefix = route.statPrefix ?? '';
@@ -177,6 +181,8 @@ class CompiledClusterRoute implements ClusterRoute {
       routeName: this.routeName,
       virtualHost: this.virtualHost,
       metadata: this.metadata,
+      tracing: this.tracing,
+      decorator: this.decorator,
       filterSettings: this.filterSettings,
       action: this.action,
       subset: this.subset,

@@ -9,7 +9,7 @@ import { findCookie } from '../stream/cookies.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
 import { isEnabled, type Runtime } from '../loop/runtime.ts';
-import { isGrpcContentType } from '../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../stream/grpc-status.ts';
 import { compileQueryMatchers } from './query-matcher.ts';
 
 type RequestPredicate = (headers: HeaderMap, info: StreamInfo) => boolean;

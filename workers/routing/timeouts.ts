@@ -4,7 +4,7 @@
  */
 import type { StreamDuration } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
-import { isGrpcContentType } from '../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../stream/grpc-status.ts';
 import type { ClusterRoute } from '../stream/route.ts';
 
 /** Milliseconds; 0 means none. Filled by `resolveTimeouts`, one object per request in flight. */

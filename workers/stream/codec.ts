@@ -5,7 +5,7 @@
  * Body pieces are views into a buffer that the next read overwrites: valid during the call only.
  * Who keeps a piece copies it.
  */
-import type { Wire } from '../net/transport.ts';
+import type { Wire } from '../net/wire.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { HeaderMap } from './header-map.ts';
 import type { ProtocolTraits } from './protocol-traits.ts';

@@ -51,6 +51,10 @@ export interface LocalReply {
   readonly contentType?: string | undefined;
   /** The request is not read to its end: the connection closes after the answer. */
   readonly closesConnection?: boolean;
+  /** A response as it was kept: nothing is added to these headers and nothing worded. */
+  readonly wholeHeaders?: HeaderMap;
+  /** Takes the place of an answer that was made here and is on its way through the filters. */
+  readonly replacesAnswer?: boolean;
   /** Changes the answer's headers before they pass the filters. */
   readonly modifyHeaders?: (headers: HeaderMap) => void;
 }
@@ -83,6 +87,12 @@ export interface FilterCallbacks extends StreamCallbacks {
   injectRequestTrailers(trailers: HeaderMap): void;
   injectResponseData(data: Buffer, endStream: boolean): void;
   injectResponseTrailers(trailers: HeaderMap): void;
+  /**
+   * Only while headers that are all there is pass this filter: what the filters behind it see as the
+   * rest of the message.
+   */
+  addRequestBody(data: Buffer): void;
+  addResponseBody(data: Buffer, trailers?: HeaderMap): void;
   /** Back-pressure of a filter that takes bodies: counted, balanced by the caller. */
   pauseRequest(paused: boolean): void;
   pauseResponse(paused: boolean): void;

@@ -4,7 +4,7 @@
  * the request, which for HTTP/2 clients is the order of their own block.
  */
 
-export const PSEUDO_HEADERS = [':authority', ':path', ':method', ':scheme'] as const;
+const PSEUDO_HEADERS = [':authority', ':path', ':method', ':scheme'] as const;
 export type OrderedPseudoHeader = (typeof PSEUDO_HEADERS)[number];
 
 /** Nothing is noted: the order of `PSEUDO_HEADERS`, which is that of requests of HTTP/1. */

@@ -3,13 +3,13 @@
 type Parameter = readonly [name: string, value: string];
 
 /** Of a path; an absent value is empty. Nothing is decoded. */
-export function parseQuery(path: string): Parameter[] {
+function parseQuery(path: string): Parameter[] {
   const mark = path.indexOf('?');
   return mark < 0 ? [] : parseParameters(path.slice(mark + 1));
 }
 
 /** Of a query or a form. */
-export function parseParameters(text: string): Parameter[] {
+function parseParameters(text: string): Parameter[] {
   if (text === '') return [];
   return text.split('&').map((part) => {
     const equals = part.indexOf('=');
@@ -36,7 +36,7 @@ export function withoutParameter(path: string, name: string): string {
 }
 
 /** The path with these parameters alone, in the order of their names. */
-export function withParameters(path: string, parameters: readonly Parameter[]): string {
+function withParameters(path: string, parameters: readonly Parameter[]): string {
   const mark = path.indexOf('?');
   const bare = mark < 0 ? path : path.slice(0, mark);
   if (parameters.length === 0) return bare;

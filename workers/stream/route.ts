@@ -13,6 +13,7 @@ import type {
   RetryPolicy,
   VirtualHost,
 } from '../../shared/resources/routes/route.ts';
+import type { RouteDecorator, RouteTracing } from '../../shared/resources/tracing/tracing.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from './header-map.ts';
 import type { StreamInfo } from './stream-info.ts';
@@ -39,6 +40,8 @@ export interface RouteCommon {
   readonly routeName: string;
   readonly virtualHost: VirtualHost;
   readonly metadata: Metadata | undefined;
+  readonly tracing: RouteTracing | undefined;
+  readonly decorator: RouteDecorator | undefined;
   /** One object for all requests that take this route. */
   readonly filterSettings: FilterSettings;
   /** `response_headers_to_add` and `_remove` of all levels, in Envoy's order. */

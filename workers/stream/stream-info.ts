@@ -11,6 +11,7 @@ import type { Metadata } from '../../shared/resources/routes/route.ts';
 import type { ResolvedRoute } from './route.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import type { HeaderMap } from './header-map.ts';
+import type { RequestTrace } from './request-trace.ts';
 import type { FilterState } from '../net/filter-state.ts';
 
 /** What is said of the host that a request was sent to. */
@@ -138,7 +139,11 @@ export class StreamInfo {
   /** Internal as x-forwarded-for handling decided it. */
   isInternalRequest = false;
   isHealthCheck = false;
+  /** Set by filters that change what a request says it is: whether its client speaks gRPC. */
+  isGrpcClient: boolean | undefined = undefined;
   traceReason: 'not_traceable' | 'sampling' | 'service_forced' | 'client_forced' = 'not_traceable';
+  /** Undefined where the connection manager does not trace. */
+  trace: RequestTrace | undefined = undefined;
   /** By filter name; made by the first filter that writes. */
   dynamicMetadata: Map<string, Struct> | undefined = undefined;
   filterState: FilterState | undefined = undefined;

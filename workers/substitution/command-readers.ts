@@ -5,6 +5,7 @@ import { cutTo, firstOf } from '../../shared/substitution/compile-line.ts';
 import type { FormatCommandName } from '../../shared/substitution/commands.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import { ADDRESS_READERS } from './address-readers.ts';
+import { CEL_READERS } from './cel-readers.ts';
 import { HTTP_READERS } from './http-readers.ts';
 import { METADATA_READERS } from './metadata-readers.ts';
 import type { ReaderFactory, SubstitutionEnvironment } from './reader-factory.ts';
@@ -15,6 +16,7 @@ import type { Reader } from './reader-factory.ts';
 
 const READERS: Readonly<Record<FormatCommandName, ReaderFactory>> = {
   ...ADDRESS_READERS,
+  ...CEL_READERS,
   ...HTTP_READERS,
   ...METADATA_READERS,
   ...SIZE_READERS,

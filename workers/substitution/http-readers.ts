@@ -8,9 +8,9 @@ import { RESPONSE_FLAG_NAMES, TCP_RESPONSE_FLAG_NAMES } from '../stream/response
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { shownServerName } from '../net/server-name.ts';
 import { OTHER_VIRTUAL_CLUSTER } from '../stream/route.ts';
-import { grpcStatusOf, GRPC_STATUS_NAMES } from './grpc-status.ts';
+import { grpcStatusOf, GRPC_STATUS_NAMES } from '../stream/grpc-status.ts';
 import { plain, present } from './reader-factory.ts';
-import type { ReaderFactory } from './reader-factory.ts';
+import type { ReaderFactory, SubstitutionEnvironment } from './reader-factory.ts';
 import type { Reader } from './reader-factory.ts';
 import type { JsonValue } from '../../shared/substitution/value.ts';
 import { xfccValue } from './xfcc.ts';
@@ -25,6 +25,7 @@ export const HTTP_READERS = {
   REQ: requestHeader,
   REQUEST_HEADER: requestHeader,
   STREAM_INFO_REQ: requestHeader,
+  REQ_WITHOUT_QUERY: headerWithoutQuery,
   RESP: responseHeader,
   RESPONSE_HEADER: responseHeader,
   TRAILER: responseTrailer,
@@ -70,6 +71,14 @@ function header(messageOf: MessageOf): ReaderFactory {
       const headers = messageOf(info);
       return headers?.get(name) ?? headers?.get(alternative);
     };
+  };
+}
+
+function headerWithoutQuery(command: FormatCommand, environment: SubstitutionEnvironment): Reader {
+  const read = requestHeader(command, environment);
+  return (info) => {
+    const value = read(info);
+    return typeof value === 'string' ? value.split('?', 1)[0] : value;
   };
 }
 
@@ -119,9 +128,14 @@ function percentDecode(text: string): string {
   );
 }
 
+/** An answer that was made without details has empty ones. */
+function writtenDetails(info: StreamInfo): string | undefined {
+  return info.responseCode === 0 ? present(info.responseCodeDetails) : info.responseCodeDetails;
+}
+
 function responseCodeDetails({ args }: FormatCommand): Reader {
-  if (args[0] === 'ALLOW_WHITESPACES') return (info) => present(info.responseCodeDetails);
-  return (info) => present(info.responseCodeDetails.replace(/\s/g, '_'));
+  if (args[0] === 'ALLOW_WHITESPACES') return writtenDetails;
+  return (info) => writtenDetails(info)?.replace(/\s/g, '_');
 }
 
 const flagTexts = new Map<string, string>();

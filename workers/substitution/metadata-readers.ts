@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
-import { plain, unknown } from './reader-factory.ts';
+import { plain, present, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
 import { fromConfiguration } from '../../shared/substitution/value.ts';
 import type { Reader } from './reader-factory.ts';
@@ -38,8 +38,8 @@ export const METADATA_READERS = {
   ENVIRONMENT: ({ args: [name = ''] }, environment) =>
     constant(fromConfiguration(environment.variable(name)) ?? '-'),
   UNIQUE_ID: plain(() => randomUUID()),
-  TRACE_ID: unknown,
-  SPAN_ID: unknown,
+  TRACE_ID: plain((info) => present(info.trace?.traceId)),
+  SPAN_ID: plain((info) => present(info.trace?.spanId)),
 } satisfies Record<string, ReaderFactory>;
 
 function constant(value: JsonValue): Reader {
@@ -60,8 +60,6 @@ function metadata(sourceOf: SourceOf, keys: readonly string[]): Reader {
 
 function filterState({ args: [key = '', form = 'TYPED'] }: FormatCommand): Reader {
   if (form === 'FIELD') return () => undefined;
-  return (info) => {
-    const value = filterStateOf(info, key);
-    return value === undefined || form === 'PLAIN' ? value : JSON.stringify(value);
-  };
+  if (form === 'PLAIN') return (info) => filterStateOf(info, key);
+  return (info) => info.filterState?.jsonOf(key) ?? info.connection.filterState?.jsonOf(key);
 }

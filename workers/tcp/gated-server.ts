@@ -9,9 +9,11 @@ import type {
   ServedConnection,
 } from '../stream/chain-server.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
+import { bufferLimit } from '../net/write-blocks.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { NetworkGate, Waiting } from '../filters/network-gate.ts';
+import { EarlyBytes } from './early-bytes.ts';
 
 export function gatedServer(
   inner: ChainServer,
@@ -48,6 +50,10 @@ class GatedConnection
   private waiting: Waiting | undefined = undefined;
   /** How many gates have let the connection pass. */
   private passed = 0;
+  /** How many have let its first bytes pass. */
+  private asked = 0;
+  /** What came while a gate waits that has been asked about the first bytes. */
+  private early: EarlyBytes | undefined = undefined;
 
   constructor(parts: GatedParts, observer: ConnectionObserver, open: OpenConnection) {
     this.parts = parts;
@@ -60,6 +66,8 @@ class GatedConnection
       this.info = connectionStream(opened.info, clock);
       return opened;
     });
+    // Gates say what they know where the connection's own access logs read it.
+    this.info = this.served.describe?.() ?? this.info;
     this.openedMs = this.served.openedMs;
   }
 
@@ -124,6 +132,7 @@ class GatedConnection
   onConnectionEnd(): void {
     this.waiting?.cancel();
     this.waiting = undefined;
+    this.early?.drop();
     this.closeTimer?.disarm();
     for (const gate of this.parts.gates.slice(0, this.passed)) gate.onEnd?.();
     this.passed = 0;
@@ -135,19 +144,57 @@ class GatedConnection
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    const { info } = this;
-    if (!this.mayPass && info !== undefined) {
-      if (!this.parts.gates.every((gate) => gate.onFirstBytes?.(info) ?? true)) {
-        this.close();
-        return;
-      }
-      this.mayPass = true;
+    if (!this.mayPass && !this.askFirst()) {
+      this.early?.keep(input.subarray(start, end));
+      return;
     }
     this.handler?.onData(input, start, end);
   }
 
   onRemoteEnd(): void {
+    if (!this.mayPass && !this.askFirst()) {
+      if (this.early !== undefined) this.early.hasEnded = true;
+      return;
+    }
     this.handler?.onRemoteEnd?.();
+  }
+
+  /** Whether all gates have let the first bytes pass; `early` is there while one of them waits. */
+  private askFirst(): boolean {
+    const { info, transport, early } = this;
+    if (early !== undefined || info === undefined || transport === undefined) return false;
+    const { gates, loop, inner } = this.parts;
+    for (let gate = gates[this.asked]; gate !== undefined; gate = gates[this.asked]) {
+      const verdict = gate.onFirstBytes?.(info, (mayPass) => this.resumeBytes(mayPass)) ?? true;
+      if (typeof verdict === 'object') {
+        this.waiting = verdict;
+        this.early = new EarlyBytes(transport, loop.held, bufferLimit(inner.bufferLimitBytes));
+        return false;
+      }
+      if (!verdict) {
+        this.close();
+        return false;
+      }
+      this.asked += 1;
+    }
+    this.mayPass = true;
+    return true;
+  }
+
+  private resumeBytes(mayPass: boolean): void {
+    this.waiting = undefined;
+    const { early, handler, info } = this;
+    if (!mayPass) {
+      if (info !== undefined) info.bytesReceived += early?.bytes ?? 0;
+      this.close();
+      return;
+    }
+    this.asked += 1;
+    this.early = undefined;
+    if (this.askFirst()) {
+      if (handler !== undefined) early?.release(handler);
+    } else if (this.early !== undefined) early?.moveTo(this.early);
+    else early?.drop();
   }
 
   onRemoteClose(error: NodeJS.ErrnoException | undefined): void {

@@ -9,6 +9,7 @@ import { PeerRefusedError, tlsErrorText } from '../../shared/tls/tls-errors.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { InnerContext, TlsHandle } from '../net/runtime-tls.ts';
 import type { ServerHandshake } from '../net/tls-server-stream.ts';
+import type { AnsweredProtocols } from './answered-protocols.ts';
 import { HandshakeInfo, HandshakenHandle, type HandshakeSource } from './handshaken.ts';
 import type { PresentMaterial } from './tls-material.ts';
 import type { TlsStats } from './tls-stats.ts';
@@ -17,7 +18,8 @@ import type { TlsStats } from './tls-stats.ts';
 export interface HandshakeParts {
   readonly config: DownstreamTls;
   readonly material: PresentMaterial;
-  readonly alpn: Buffer | undefined;
+  /** Undefined: clients are answered none. */
+  readonly protocols: AnsweredProtocols | undefined;
   readonly stats: TlsStats;
   readonly clock: Clock;
   /** For one handshake; undefined or 0: no limit of its own. */
@@ -33,6 +35,7 @@ const UNREADABLE = 'ERR_SSL_DECODE_ERROR';
 export class DownstreamHandshake implements ServerHandshake {
   readonly info = new HandshakeInfo();
   readonly choose: ServerHandshake['choose'];
+  readonly protocolsFor: ServerHandshake['protocolsFor'];
   readonly #parts: HandshakeParts;
   readonly #connection: ConnectionInfo;
   #timer: Timer | undefined = undefined;
@@ -43,6 +46,7 @@ export class DownstreamHandshake implements ServerHandshake {
     // A name that nothing was chosen by is not in the session, and missing when that is resumed.
     const needsName = parts.material.contexts.hasSeveral || parts.config.requireServerName;
     this.choose = needsName ? chooseContext(parts.material) : undefined;
+    this.protocolsFor = parts.protocols?.forClient;
     connection.tls = this.info;
   }
 
@@ -62,10 +66,6 @@ export class DownstreamHandshake implements ServerHandshake {
   get refusesMissingPeer(): boolean {
     const { material, config } = this.#parts;
     return config.requireClientCertificate || material.check?.needsPeer === true;
-  }
-
-  get alpn(): Buffer | undefined {
-    return this.#parts.alpn;
   }
 
   /** `close` is called when it takes too long. */

@@ -16,7 +16,9 @@ import { type InnerContext, type RuntimeTls, teachProtocols } from '../net/runti
 import { SocketStream } from '../net/socket-stream.ts';
 import type { TlsCarrier } from '../net/tls-carrier.ts';
 import { TlsServerStream } from '../net/tls-server-stream.ts';
-import { bufferLimit, Transport, type TransportParts } from '../net/transport.ts';
+import { bufferLimit } from '../net/write-blocks.ts';
+import { Transport, type TransportParts } from '../net/transport.ts';
+import { AnsweredProtocols } from './answered-protocols.ts';
 import { DownstreamHandshake, type HandshakeParts } from './downstream-handshake.ts';
 import type { InnerTlsSocket } from './handshaken.ts';
 import type { SecretStore } from './secret-store.ts';
@@ -130,16 +132,17 @@ export class DownstreamTlsFactory {
     if (material === undefined) return undefined;
     this.#stats.open();
     const { clock, log, handshakeTimeoutMs, stats, runtime } = this.#env;
-    const alpn = encodeNames(this.#config.alpn);
-    if (alpn !== undefined && runtime !== undefined) {
+    const { alpn } = this.#config;
+    const protocols = alpn.length === 0 ? undefined : new AnsweredProtocols(alpn);
+    if (protocols !== undefined && runtime !== undefined) {
       for (const { context } of material.contexts.others) {
-        teachProtocols(runtime, context as InnerContext, alpn);
+        teachProtocols(runtime, context as InnerContext, protocols.encoded);
       }
     }
     return {
       config: this.#config,
       material,
-      alpn,
+      protocols,
       stats: this.#stats,
       clock,
       log,
@@ -147,12 +150,6 @@ export class DownstreamTlsFactory {
       onTimeout: () => stats.increment(this.#listenerBase + HANDSHAKE_TIMEOUT),
     };
   }
-}
-
-/** As TLS writes lists of protocols: each with its length before it. */
-function encodeNames(names: readonly string[]): Buffer | undefined {
-  if (names.length === 0) return undefined;
-  return Buffer.concat(names.flatMap((name) => [Buffer.of(name.length), Buffer.from(name)]));
 }
 
 /** The same by way of node:tls. */

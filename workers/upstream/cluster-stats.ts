@@ -9,6 +9,7 @@ import {
 } from '../../shared/stats/templates/cluster-features.ts';
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { Http2Stats } from '../http2/codec-stats.ts';
+import { CallStats } from './call-stats.ts';
 import { AnswerStats } from './answer-stats.ts';
 import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
@@ -24,6 +25,8 @@ export class ClusterStats {
   readonly answers: AnswerStats;
   /** Responses that nobody saw, since the request was tried again. */
   readonly retried: ResponseCodeStats;
+  /** Calls of gRPC, as filters count them. */
+  readonly calls: CallStats;
   #subsetsBase: number | undefined = undefined;
   #loadAwareBase: number | undefined = undefined;
   /** Bases of the blocks that `track_cluster_stats` asks for. */
@@ -55,6 +58,7 @@ export class ClusterStats {
       ? writer.defineBlock(REQUEST_RESPONSE_SIZES, this.prefix)
       : undefined;
     this.answers = new AnswerStats(writer, this.prefix);
+    this.calls = new CallStats(writer, this.prefix);
     this.retried = new ResponseCodeStats(writer, `${this.prefix}retry.`);
   }
 
@@ -100,6 +104,7 @@ export class ClusterStats {
     // By name below the block's prefix: a version of the cluster that follows begins with none.
     for (const stats of [this.answers, this.retried, ...this.#alternatives.values()])
       stats.release();
+    this.calls.release();
     this.writer.releaseBlock(this.base);
     if (this.budgetsBase !== undefined) this.writer.releaseBlock(this.budgetsBase);
     if (this.sizesBase !== undefined) this.writer.releaseBlock(this.sizesBase);

@@ -4,6 +4,7 @@
  * configuration, so that no host, file or statistic of the user is touched.
  */
 import { DEFAULT_HTTP2_OPTIONS } from '../../shared/resources/http2-options.ts';
+import { dictionary } from '../../shared/text/dictionary.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { ClusterResource, HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
@@ -47,7 +48,7 @@ export const WARM_UP_HERITAGE: WorkerHeritage = {
   },
   enableCoreDump: false,
   localAddressIpVersion: 'v4',
-  node: { id: '', cluster: '', zone: '' },
+  node: { id: '', cluster: '', zone: '', metadata: dictionary<unknown>() },
 };
 
 /** The names of both listeners. */

@@ -68,7 +68,9 @@ function cluster(name: string, port: number): object {
     name,
     connect_timeout: '1s',
     circuit_breakers: {
-      thresholds: [{ max_connections: 20000, max_pending_requests: 20000, max_requests: 20000 }],
+      thresholds: [
+        { max_connections: 20000, max_pending_requests: 200_000, max_requests: 200_000 },
+      ],
     },
     load_assignment: {
       cluster_name: name,

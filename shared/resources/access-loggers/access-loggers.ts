@@ -1,8 +1,9 @@
 /** Every access logger, one line each: what workers may receive and have a row for. */
 import type { LogServiceConfig } from './grpc.ts';
 import type { LineLogConfig } from './lines.ts';
+import type { OpenTelemetryLogConfig } from './open-telemetry.ts';
 
-export type AccessLogConfig = LineLogConfig | LogServiceConfig;
+export type AccessLogConfig = LineLogConfig | LogServiceConfig | OpenTelemetryLogConfig;
 
 export type AccessLoggerKind = AccessLogConfig['kind'];
 

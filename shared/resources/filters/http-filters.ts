@@ -8,14 +8,22 @@ import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.t
 import { BANDWIDTH_LIMIT_DECLARATION } from './http/limits/bandwidth-limit.ts';
 import { BASIC_AUTH_DECLARATION } from './http/basic-auth.ts';
 import { BUFFER_DECLARATION } from './http/buffer.ts';
+import { COMPOSITE_DECLARATION } from './http/matching/composite.ts';
 import { COMPRESSOR_DECLARATION } from './http/compressor.ts';
 import { CORS_DECLARATION } from './http/cors.ts';
 import { CSRF_DECLARATION } from './http/csrf.ts';
+import { CUSTOM_RESPONSE_DECLARATION } from './http/matching/custom-response.ts';
+import { HTTP_CACHE_DECLARATION } from './http/matching/http-cache.ts';
 import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
 import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_DECLARATION } from './http/ext-authz.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
+import { GRPC_STATS_DECLARATION } from './http/grpc/grpc-stats.ts';
+import { GRPC_WEB_DECLARATION } from './http/grpc/grpc-web.ts';
+import { HTTP1_BRIDGE_DECLARATION } from './http/grpc/http1-bridge.ts';
+import { REVERSE_BRIDGE_DECLARATION } from './http/grpc/reverse-bridge.ts';
+import { TRANSCODER_DECLARATION } from './http/grpc-json-transcoder.ts';
 import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_DECLARATION } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
@@ -67,6 +75,14 @@ const HTTP_FILTERS = [
   JSON_TO_METADATA_DECLARATION,
   CREDENTIAL_INJECTOR_DECLARATION,
   API_KEY_AUTH_DECLARATION,
+  COMPOSITE_DECLARATION,
+  HTTP_CACHE_DECLARATION,
+  CUSTOM_RESPONSE_DECLARATION,
+  GRPC_STATS_DECLARATION,
+  GRPC_WEB_DECLARATION,
+  HTTP1_BRIDGE_DECLARATION,
+  REVERSE_BRIDGE_DECLARATION,
+  TRANSCODER_DECLARATION,
 ] as const;
 
 export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;

@@ -1,8 +1,10 @@
 /** Every network filter but the HTTP connection manager, one line each. */
 import type { ConnectionLimit } from './network/connection-limit.ts';
+import type { NetworkExtAuthz } from './network/ext-authz.ts';
 import type { DirectResponse } from './network/direct-response.ts';
 import type { EchoFilter } from './network/echo.ts';
 import type { NetworkRateLimit } from './network/local-rate-limit.ts';
+import type { AskedNetworkRateLimit } from './network/rate-limit.ts';
 import type { NetworkRbac } from './network/rbac.ts';
 import type { SetFilterState } from './network/set-filter-state.ts';
 import type { SniCluster } from './network/sni-cluster.ts';
@@ -16,6 +18,8 @@ export type TcpTerminalFilter = TcpProxy | EchoFilter | DirectResponse;
 export type GateFilter =
   | NetworkRateLimit
   | NetworkRbac
+  | NetworkExtAuthz
+  | AskedNetworkRateLimit
   | SniCluster
   | ConnectionLimit
   | SetFilterState

@@ -2,12 +2,41 @@
  * Trees of matchers as workers receive them: what is looked at, how, and the actions that the
  * leaves hold. Source: xds.type.matcher.v3.Matcher.
  */
+import type { CelExpression } from '../../cel/expression.ts';
 import type { AddressRange, RuntimeFraction, StringMatcher, ValueMatcher } from './matchers.ts';
+
+/** Of which message the headers are. */
+export type HeaderInput =
+  | 'request_header'
+  | 'request_trailer'
+  | 'response_header'
+  | 'response_trailer';
+
+/** What has nothing to configure. */
+export type PlainInput =
+  | 'destination_ip'
+  /** Three digits, or `2xx`. */
+  | 'status_code'
+  | 'status_code_class'
+  | 'destination_port'
+  | 'source_ip'
+  | 'source_port'
+  | 'direct_source_ip'
+  | 'source_type'
+  | 'server_name'
+  /** Of connections whose filter chain is not chosen yet, as listener filters found it. */
+  | 'transport_protocol'
+  | 'application_protocols'
+  | 'uri_san'
+  | 'dns_san'
+  | 'subject';
 
 /** What a matcher looks at; texts are byte strings. */
 export type MatchInput =
   /** Lower case; several values are joined by commas. */
-  | { readonly kind: 'request_header'; readonly name: string }
+  | { readonly kind: HeaderInput; readonly name: string }
+  /** All that an expression may read. */
+  | { readonly kind: 'attributes' }
   | { readonly kind: 'query_parameter'; readonly name: string }
   | { readonly kind: 'filter_state'; readonly key: string }
   | {
@@ -17,24 +46,11 @@ export type MatchInput =
     }
   /** An environment variable, read when the configuration was. */
   | { readonly kind: 'constant'; readonly value?: string }
-  | {
-      readonly kind:
-        | 'destination_ip'
-        | 'destination_port'
-        | 'source_ip'
-        | 'source_port'
-        | 'direct_source_ip'
-        | 'source_type'
-        | 'server_name'
-        /** Of connections whose filter chain is not chosen yet, as listener filters found it. */
-        | 'transport_protocol'
-        | 'application_protocols'
-        | 'uri_san'
-        | 'dns_san'
-        | 'subject';
-    };
+  | { readonly kind: PlainInput };
 
 export type ValueMatch =
+  /** Only of `attributes`. */
+  | { readonly kind: 'cel'; readonly expression: CelExpression }
   | { readonly kind: 'string'; readonly matcher: StringMatcher }
   | { readonly kind: 'address'; readonly ranges: readonly AddressRange[] }
   | { readonly kind: 'value'; readonly matcher: ValueMatcher; readonly invert: boolean }

@@ -2,6 +2,7 @@
  * What of a request its rate limits go by, as routes and filters say it. Texts are byte strings,
  * formats are substitution formats. Source: envoy.config.route.v3.RateLimit.
  */
+import type { IpRange } from '../../addresses/ip-ranges.ts';
 import type { RateLimitBucket } from './rate-limit-bucket.ts';
 import type { HeaderMatcher, QueryParameterMatcher } from './matchers.ts';
 
@@ -70,6 +71,8 @@ export type RateLimitAction =
       readonly expected: boolean;
       readonly headers: readonly HeaderMatcher[];
       readonly queryParameters: readonly QueryParameterMatcher[];
+      /** Absent: any client; inverted: all but these. */
+      readonly clients?: { readonly ranges: readonly IpRange[]; readonly isInverted: boolean };
     }
   | {
       readonly kind: 'metadata';
@@ -86,7 +89,10 @@ export interface RateLimitEntry {
   readonly value: string;
 }
 
-/** Requests with exactly this descriptor have a bucket of their own. */
+/**
+ * Requests with exactly this descriptor have a bucket of their own; any value fits an entry whose
+ * value is empty, and each combination of values has its own bucket then.
+ */
 export interface DescriptorLimit {
   readonly entries: readonly RateLimitEntry[];
   readonly bucket: RateLimitBucket;

@@ -1,13 +1,13 @@
 /**
  * A route configuration as workers receive it: plain data, names resolved, times in milliseconds.
  * Texts that meet the wire (domains, paths, header values, formats) are byte strings: one character
- * per byte of their UTF-8, as what comes from a socket is read.
- * Source: envoy.config.route.v3. The order of virtual hosts and routes is the configured one.
+ * per byte of their UTF-8, as from a socket. Order is as configured. Source: envoy.config.route.v3.
  */
 import type { Dictionary, Struct } from '../../text/dictionary.ts';
 import type { HeaderChanges } from './headers.ts';
 import type { CorsPolicy } from '../filters/http/cors.ts';
 import type { RateLimitPolicy } from './rate-limits.ts';
+import type { TracedRoute } from '../tracing/tracing.ts';
 import type { MatcherTree } from './matcher-tree.ts';
 import type {
   CompiledRegex,
@@ -67,7 +67,7 @@ export interface VirtualCluster {
   readonly headers: readonly HeaderMatcher[];
 }
 
-export interface Route {
+export interface Route extends TracedRoute {
   readonly name: string;
   readonly match: RouteMatch;
   readonly action: RouteAction;

@@ -11,6 +11,7 @@ import * as networkFilters from './network-filters.ts';
 import * as server from './server.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as tls from './tls.ts';
+import * as telemetry from './telemetry.ts';
 
 const files: readonly object[] = [
   cluster,
@@ -23,6 +24,7 @@ const files: readonly object[] = [
   server,
   subscriptions,
   tls,
+  telemetry,
 ];
 
 export const ALL_TEMPLATES: readonly StatTemplate[] = [

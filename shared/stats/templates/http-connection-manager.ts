@@ -98,10 +98,10 @@ export const ROUTER = defineTemplate('router', {
 
 /** Prefix: `http.<stat_prefix>.tracing.`; for every connection manager but the admin's. */
 export const TRACING = defineTemplate('tracing', {
-  client_enabled: counter('Never counted: requests are not traced'),
+  client_enabled: counter('Requests whose client forced a trace'),
   health_check: counter('Requests not traced: health checks'),
   not_traceable: counter('Requests not traced: unusable request id'),
-  random_sampling: counter('Never counted: requests are not traced'),
+  random_sampling: counter('Requests sampled'),
   service_forced: counter('Traces forced by the service'),
 });
 

@@ -35,6 +35,29 @@ export const NETWORK_LOCAL_RATE_LIMIT = defineTemplate('network_local_rate_limit
   rate_limited: counter('Connections closed by the limit'),
 });
 
+/** Prefix: `ext_authz.<stat_prefix>.` */
+export const NETWORK_EXT_AUTHZ = defineTemplate('network_ext_authz', {
+  active: gauge('Connections that are being checked'),
+  cx_closed: counter('Connections closed'),
+  denied: counter('Connections that a check denied'),
+  disabled: counter('Times that the filter was switched off for a connection'),
+  error: counter('Checks that failed'),
+  failure_mode_allowed: counter('Connections let through because their check failed'),
+  ok: counter('Connections that a check let through'),
+  total: counter('Checks'),
+});
+
+/** Prefix: `ratelimit.<stat_prefix>.` */
+export const NETWORK_RATE_LIMIT = defineTemplate('network_rate_limit', {
+  active: gauge('Connections that a service is being asked about'),
+  cx_closed: counter('Connections closed'),
+  error: counter('Times that the service did not answer'),
+  failure_mode_allowed: counter('Connections let through because the service did not answer'),
+  ok: counter('Connections within their limit'),
+  over_limit: counter('Connections beyond their limit'),
+  total: counter('Times that the service was asked'),
+});
+
 /** Prefix: the network filter's `stat_prefix`, then `rbac.` */
 export const NETWORK_RBAC = defineTemplate('network_rbac', {
   allowed: counter('Connections allowed'),

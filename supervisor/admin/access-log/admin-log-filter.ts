@@ -45,6 +45,9 @@ export function compileAdminLogFilter(
       return compileShare(filter, runtime);
     case 'header':
       return compileHeader(filter);
+    case 'cel':
+      // Expressions run in workers: the configuration is refused (resources/bootstrap/admin.ts).
+      return () => false;
     case 'metadata':
       // The admin gives its requests none.
       return () => filter.whenMissing;

@@ -12,6 +12,8 @@ import { nearestName } from '../../../shared/text/nearest-name.ts';
 import { type MessageObject, setKey } from './message-object.ts';
 import { describeField } from './json-fault.ts';
 import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';
+import { flatItems } from './list-items.ts';
+import { joinRepeats, refusesRepeats } from './repeated-keys.ts';
 import { isWellKnown, readAny, readWellKnown } from './well-known-reader.ts';
 
 /** Envoy's protobuf library stops at the same depth. */
@@ -82,7 +84,7 @@ export class MessageReader {
   ): MessageObject {
     const message: MessageObject = {};
     const seen: FieldType[] = [];
-    for (const { key, keyOffset, value } of node.entries) {
+    for (const { key, keyOffset, value } of joinRepeats(type, node)) {
       if (key === skip) {
         continue;
       }
@@ -91,6 +93,9 @@ export class MessageReader {
         this.incomplete.add(message);
         this.#unknownField(type, key, keyOffset, at(place, key));
       } else if (value.kind !== 'null' || keepsNull(field)) {
+        if (field.descriptor.oneof === undefined && seen.includes(field)) {
+          this.#spelledTwice(message, field, keyOffset, at(place, field.name));
+        }
         const already = alreadySet(field, seen);
         if (already !== undefined) {
           const fault = new Invalid(
@@ -108,6 +113,18 @@ export class MessageReader {
       }
     }
     return message;
+  }
+
+  /** Two spellings of a field's name in one object: the last one counts. */
+  #spelledTwice(
+    message: MessageObject,
+    { name }: FieldType,
+    offset: number,
+    place: Place | undefined,
+  ): void {
+    delete message[name];
+    const text = `'${name}' stands twice in two spellings: the last one counts`;
+    this.report({ severity: 'warning', place, message: text, rule: 'duplicate_key' }, offset);
   }
 
   #field(
@@ -146,6 +163,7 @@ export class MessageReader {
       this.fail(expected('an object', node), node, place);
       return undefined;
     }
+    if (refusesRepeats(this, node, place)) return undefined;
     const map: MessageObject = {};
     for (const entry of node.entries) {
       const key = this.#mapKey(field, entry.key);
@@ -296,21 +314,6 @@ function suggestField(type: MessageType, key: string): { suggestion?: string } {
   return near === undefined ? {} : { suggestion: `did you mean ${near}?` };
 }
 
-/** Lists in a list are read as one, unless lists are what it holds. */
-function innerItems(field: FieldType, item: SourceNode): readonly SourceNode[] {
-  const type = field.descriptor.type;
-  const holdsLists = type === 'google.protobuf.Value' || type === 'google.protobuf.ListValue';
-  return item.kind === 'list' && !holdsLists
-    ? item.items.flatMap((inner) => innerItems(field, inner))
-    : [item];
-}
-
-function flatItems(field: FieldType, items: readonly SourceNode[]): readonly SourceNode[] {
-  return items.some(({ kind }) => kind === 'list')
-    ? items.flatMap((item) => innerItems(field, item))
-    : items;
-}
-
 /** google.protobuf.Value reads null as a value of its own. */
 function keepsNull(field: FieldType): boolean {
   return (
@@ -319,13 +322,8 @@ function keepsNull(field: FieldType): boolean {
   );
 }
 
-/**
- * The name of what this field repeats or excludes, if it was set before. Lists may be continued.
- */
+/** The name of what this field of a oneof repeats or excludes, if it was set before. */
 function alreadySet(field: FieldType, seen: FieldType[]): string | undefined {
-  if (seen.includes(field)) {
-    return field.name;
-  }
   const { oneof } = field.descriptor;
   const other =
     oneof === undefined ? undefined : seen.find((one) => one.descriptor.oneof === oneof);

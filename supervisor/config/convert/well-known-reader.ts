@@ -1,11 +1,12 @@
 /** Reads the well-known protobuf types, whose JSON form is not that of an ordinary message. */
 import type { ScalarKind } from '../../../shared/api/descriptor.ts';
 import type { MessageType } from '../api/api-catalog.ts';
-import { type Place, at, formatPlace } from '../problem.ts';
+import { type Place, at } from '../problem.ts';
 import type { SourceMap, SourceNode } from '../source/source-node.ts';
 import { adviceForType } from '../type-advice.ts';
-import { type MessageObject, setKey } from './message-object.ts';
+import type { MessageObject } from './message-object.ts';
 import type { MessageReader } from './message-reader.ts';
+import { plainObject, plainValue } from './plain-values.ts';
 import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';
 import {
   type SecondsAndNanos,
@@ -63,14 +64,14 @@ export function readWellKnown(
         : reader.fail(expected('field paths joined with commas', node), node, place);
     case 'google.protobuf.Struct':
       return node.kind === 'map'
-        ? plainObject(node)
+        ? plainObject(reader, node, place)
         : reader.fail(expected('an object', node), node, place);
     case 'google.protobuf.ListValue':
       return node.kind === 'list'
-        ? node.items.map(plainValue)
+        ? node.items.map((item, index) => plainValue(reader, item, at(place, index)))
         : reader.fail(expected('a list', node), node, place);
     case 'google.protobuf.Value':
-      return plainValue(node);
+      return plainValue(reader, node, place);
     default:
       return readWrapper(reader, type, node, place);
   }
@@ -161,27 +162,6 @@ function readWrapper(
     : value;
 }
 
-function plainValue(node: SourceNode): unknown {
-  switch (node.kind) {
-    case 'map':
-      return plainObject(node);
-    case 'list':
-      return node.items.map(plainValue);
-    case 'number':
-      return Number(node.value);
-    default:
-      return node.value;
-  }
-}
-
-function plainObject(node: SourceMap): MessageObject {
-  const object: MessageObject = {};
-  for (const { key, value } of node.entries) {
-    setKey(object, key, plainValue(value));
-  }
-  return object;
-}
-
 /** Reads `{"@type": url, ...}` into the same form with the content read as that type. */
 export function readAny(
   reader: MessageReader,
@@ -192,7 +172,10 @@ export function readAny(
     const fault = expected('an object with @type', node);
     return reader.fail(fault, node, place, 'message google.protobuf.Any');
   }
-  const entry = node.entries.find(({ key }) => key === '@type');
+  const [entry, again] = node.entries.filter(({ key }) => key === '@type');
+  if (again !== undefined) {
+    return reader.fail(new Invalid('repeated @type in Any'), again.value, place);
+  }
   if (entry === undefined) {
     return node.entries.length === 0
       ? { '@type': '' }
@@ -282,9 +265,26 @@ function readWellKnownAny(
       return reader.fail(fault, { ...value, offset: keyOffset }, at(place, key));
     }
   }
-  if (!Object.hasOwn(any, 'value')) {
-    const fault = new Invalid(`missing value of ${type.fullName} in ${formatPlace(place)}`);
-    return reader.fail(fault, node, place);
-  }
+  if (!Object.hasOwn(any, 'value')) any['value'] = emptyValue(type);
   return any;
+}
+
+/** Of an Any that has a type alone. */
+function emptyValue(type: MessageType): unknown {
+  switch (type.fullName) {
+    case 'google.protobuf.Duration':
+      return '0s';
+    case 'google.protobuf.Timestamp':
+      return '1970-01-01T00:00:00Z';
+    case 'google.protobuf.FieldMask':
+      return '';
+    case 'google.protobuf.ListValue':
+      return [];
+    case 'google.protobuf.Value':
+      return null;
+    default: {
+      const wrapped = wrappers.get(type.fullName);
+      return wrapped === undefined ? {} : defaultScalar(wrapped);
+    }
+  }
 }

@@ -64,9 +64,9 @@ const SMALL_E = 'e'.charCodeAt(0);
 /** The bit in which small letters differ from capital ones. */
 const SMALL = 0x20;
 
-function hasKey(entries: readonly SourceEntry[], key: string): boolean {
-  for (const entry of entries) if (entry.key === key) return true;
-  return false;
+function withKey(entries: readonly SourceEntry[], key: string): SourceEntry | undefined {
+  for (const entry of entries) if (entry.key === key) return entry;
+  return undefined;
 }
 
 class JsonReader {
@@ -102,7 +102,7 @@ class JsonReader {
       case undefined:
         return this.#fail(NO_MORE);
       case '{':
-        return { kind: 'map', entries: this.#readEntries(depth), offset };
+        return this.#readMap(depth, offset);
       case '[':
         return { kind: 'list', items: this.#readItems(depth), offset };
       case '"':
@@ -130,15 +130,14 @@ class JsonReader {
     return this.#fail(`unexpected character: '${first}'`, { isValueStart: true });
   }
 
-  #readEntries(depth: number): SourceEntry[] {
+  #readMap(depth: number, offset: number): SourceNode {
     const entries: SourceEntry[] = [];
-    let seen: Set<string> | undefined;
+    let hasRepeats = false;
+    let seen: Map<string, SourceEntry> | undefined;
     this.#at += 1;
     for (;;) {
       this.#skipSpace();
-      if (this.#take('}')) {
-        return entries;
-      }
+      if (this.#take('}')) break;
       const keyOffset = this.#at;
       const key = this.#readKey();
       this.#skipSpace();
@@ -147,21 +146,22 @@ class JsonReader {
       const value = this.#readValue(depth + 1);
       this.#path.pop();
       if (entries.length === FEW_ENTRIES) {
-        seen = new Set(entries.map((entry) => entry.key));
+        seen = new Map(entries.map((entry) => [entry.key, entry]));
       }
-      const isNew = seen === undefined ? !hasKey(entries, key) : !seen.has(key);
-      if (isNew) {
-        seen?.add(key);
-        entries.push({ key, keyOffset, value });
-      } else {
-        this.duplicates.report(key, keyOffset);
-      }
+      const earlier = seen === undefined ? withKey(entries, key) : seen.get(key);
+      const entry = { key, keyOffset, value };
+      if (this.duplicates.check(entry, earlier)) hasRepeats = true;
+      seen?.set(key, entry);
+      // Both stay: Envoy joins lists and messages that stand twice.
+      entries.push(entry);
       this.#skipSpace();
       if (!this.#take(',')) {
         this.#expectEnd('}');
-        return entries;
+        break;
       }
     }
+    const map = { kind: 'map', entries, offset } as const;
+    return hasRepeats ? { ...map, hasRepeats } : map;
   }
 
   #readItems(depth: number): SourceNode[] {

@@ -72,8 +72,8 @@ function findEntry(node: SourceNode, key: string): SourceEntry | undefined {
     return undefined;
   }
   return (
-    node.entries.find((entry) => entry.key === key) ??
-    node.entries.find((entry) => toSnakeCase(entry.key) === key)
+    node.entries.findLast((entry) => entry.key === key) ??
+    node.entries.findLast((entry) => toSnakeCase(entry.key) === key)
   );
 }
 

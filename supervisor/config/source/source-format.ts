@@ -13,3 +13,12 @@ export function sourceFormat(path: string): SourceFormat {
   }
   return name.endsWith('.pb') ? 'pb' : 'json';
 }
+
+/** Undefined for what is no UTF-8. */
+export function decodeText(content: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}

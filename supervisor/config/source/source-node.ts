@@ -15,6 +15,8 @@ export interface SourceMap {
   readonly kind: 'map';
   readonly entries: readonly SourceEntry[];
   readonly offset: number;
+  /** Keys stand there more than once, which is only kept for JSON. */
+  readonly hasRepeats?: true;
 }
 
 export interface SourceEntry {
@@ -38,6 +40,8 @@ export interface SyntaxProblem {
   readonly reference?: string;
   /** Of a text that is no JSON: what Envoy says depends on the fields around it. */
   readonly json?: JsonFault;
+  /** Of a key that stands twice in one map: where it stood before. */
+  readonly earlierOffset?: number;
 }
 
 export interface JsonFault {
@@ -68,25 +72,16 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   return { line, column: end - lineStart + 1 };
 }
 
-/** Reports a key that occurs twice in one map; the first place is the one that stays. */
+/** Notes keys that stand twice in one map. */
 export class DuplicateKeys {
   readonly problems: SyntaxProblem[] = [];
 
-  /** Returns whether the key is new in its map. */
-  check(seen: Set<string>, key: string, offset: number): boolean {
-    if (!seen.has(key)) {
-      seen.add(key);
-      return true;
-    }
-    this.report(key, offset);
-    return false;
-  }
-
-  report(key: string, offset: number): void {
-    this.problems.push({
-      message: `duplicate key '${key}'`,
-      offset,
-      rule: 'duplicate_key',
-    });
+  /** Whether its key stands in the same map before. */
+  check({ key, keyOffset: offset }: SourceEntry, earlier: SourceEntry | undefined): boolean {
+    if (earlier === undefined) return false;
+    const { keyOffset: earlierOffset } = earlier;
+    const message = `duplicate key '${key}'`;
+    this.problems.push({ message, offset, rule: 'duplicate_key', earlierOffset });
+    return true;
   }
 }

@@ -204,8 +204,8 @@ class TreeBuilder {
   }
 
   #entries(pairs: readonly Pair[], { depth, isInFlow }: RestarterEnvironment): SourceEntry[] {
-    const entries: SourceEntry[] = [];
-    const seen = new Set<string>();
+    // Of a key that stands twice the last one is all that Envoy sees.
+    const entries = new Map<string, SourceEntry>();
     for (const pair of pairs) {
       const key = pair.key as Node;
       const keyOffset = key.range?.[0] ?? 0;
@@ -223,11 +223,12 @@ class TreeBuilder {
           ? ({ kind: 'null', value: null, offset: keyOffset } as const)
           : this.build(pair.value as Node, depth + 1, isInFlow);
       const name = keyName(key);
-      if (key.tag !== '!ignore' && this.#duplicates.check(seen, name, keyOffset)) {
-        entries.push({ key: name, keyOffset, value });
-      }
+      if (key.tag === '!ignore') continue;
+      const entry = { key: name, keyOffset, value };
+      this.#duplicates.check(entry, entries.get(name));
+      entries.set(name, entry);
     }
-    return entries;
+    return [...entries.values()];
   }
 }
 

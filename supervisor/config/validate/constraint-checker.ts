@@ -64,9 +64,9 @@ class ConstraintChecker {
   check(type: MessageType, message: MessageObject, place: Place | undefined): void {
     this.#root = place;
     this.#value(type, message, undefined);
-    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
-      this.#any(next);
-    }
+    // A walk over a list sees what is added meanwhile; taking from its front would move all of it.
+    for (const next of this.#pending) this.#any(next);
+    this.#pending.length = 0;
   }
 
   #any({ value, place }: PendingAny): void {

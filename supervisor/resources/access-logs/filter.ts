@@ -5,7 +5,10 @@ import type {
   GrpcStatusFilter,
   MetadataFilter,
 } from '../../../shared/api/generated/envoy/config/accesslog/v3/accesslog.ts';
+import type { ExpressionFilter } from '../../../shared/api/generated/envoy/extensions/access_loggers/filters/cel/v3/cel.ts';
 import type { AccessLogFilter } from '../../../shared/resources/access-log.ts';
+import { celFeatures, resolveCelText } from '../cel.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { fractionWithKey } from '../matchers/fraction.ts';
 import { resolveHeaderMatcher } from '../matchers/header-matcher.ts';
@@ -26,7 +29,25 @@ const FIELDS = knownFields<FilterMessage>([
   'log_type_filter',
   'grpc_status_filter',
   'metadata_filter',
+  'extension_filter',
 ]);
+
+/** Filters that are extensions of their own. */
+export const LOG_FILTERS = new ExtensionRegistry<AccessLogFilter>(
+  'envoy.access_loggers.extension_filters',
+  'access log filter',
+  [
+    extension(
+      'envoy.access_loggers.extension_filters.cel',
+      'envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
+      ({ expression: text = '', cel_config: config }: ExpressionFilter, scope) => {
+        const place = scope.at('expression');
+        const expression = resolveCelText(text, place, celFeatures(config));
+        return expression && { kind: 'cel', expression };
+      },
+    ),
+  ],
+);
 
 /** Undefined after a reported problem. */
 export function resolveFilter(message: FilterMessage, scope: Scope): AccessLogFilter | undefined {
@@ -39,6 +60,9 @@ export function resolveFilter(message: FilterMessage, scope: Scope): AccessLogFi
   }
   if (message.not_health_check_filter !== undefined) return { kind: 'not_health_check' };
   if (message.traceable_filter !== undefined) return { kind: 'traceable' };
+  if (message.extension_filter !== undefined) {
+    return LOG_FILTERS.resolve(message.extension_filter, scope.at('extension_filter'));
+  }
   return resolveCombined(message, scope) ?? resolveOther(message, scope);
 }
 

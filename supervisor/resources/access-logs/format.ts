@@ -7,7 +7,12 @@ import { toByteString } from '../../../shared/regex/byte-string.ts';
 import type { AccessLogFormat, JsonFormatValue } from '../../../shared/resources/access-log.ts';
 import { parseFormat } from '../../../shared/substitution/parse-format.ts';
 import { readDataSource } from '../data-source.ts';
-import { extension, ExtensionRegistry } from '../extensions.ts';
+import type { Cel } from '../../../shared/api/generated/envoy/extensions/formatter/cel/v3/cel.ts';
+import type { CelFeatures } from '../../../shared/cel/functions.ts';
+import type { FormatCommand } from '../../../shared/substitution/format.ts';
+import { PLAIN_CEL } from '../../cel/compile-cel.ts';
+import { celFeatures, packExpressions } from '../cel.ts';
+import { extension, ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 
@@ -31,12 +36,26 @@ const FIELDS = knownFields<SubstitutionFormatString>(
   ['content_type'],
 );
 
-/** Commands that are an extension in the API and built in here, as in Envoy. */
-export const FORMATTERS = new ExtensionRegistry<true>('envoy.formatter', 'formatter', [
+/** What extensions add to the commands of a format. */
+export interface FormatExtensions {
+  readonly cel?: CelFeatures;
+  readonly reqWithoutQuery?: true;
+}
+
+/** Commands that are an extension in the API; those of metadata and CEL are always there. */
+export const FORMATTERS = new ExtensionRegistry<FormatExtensions>('envoy.formatter', 'formatter', [
   extension(
     'envoy.formatter.metadata',
     'envoy.extensions.formatter.metadata.v3.Metadata',
-    () => true,
+    () => ({}),
+  ),
+  extension('envoy.formatter.cel', 'envoy.extensions.formatter.cel.v3.Cel', (message: Cel) => ({
+    cel: celFeatures(message.cel_config),
+  })),
+  extension(
+    'envoy.formatter.req_without_query',
+    'envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery',
+    () => ({ reqWithoutQuery: true as const }),
   ),
 ]);
 
@@ -50,34 +69,55 @@ export function resolveFormat(
 ): AccessLogFormat {
   if (message === undefined) return defaultFormat();
   refuseOtherFields(message, FIELDS, scope);
-  for (const [index, formatter] of (message.formatters ?? []).entries()) {
-    FORMATTERS.resolve(formatter, scope.at('formatters', index));
-  }
+  const extensions = resolveFormatters(message.formatters ?? [], scope.at('formatters'));
   const omitEmptyValues = message.omit_empty_values ?? false;
   if (message.json_format !== undefined) {
     return {
       kind: 'json',
-      fields: jsonFormat(message.json_format, scope.at('json_format')),
+      fields: jsonFormat(message.json_format, scope.at('json_format'), extensions),
       omitEmptyValues,
       sortProperties: message.json_format_options?.sort_properties ?? false,
     };
   }
   const source =
     message.text_format === undefined
-      ? textOf(message.text_format_source ?? {}, scope.at('text_format_source'))
-      : checkFormat(message.text_format, scope.at('text_format'));
+      ? textOf(message.text_format_source ?? {}, scope.at('text_format_source'), extensions)
+      : checkFormat(message.text_format, scope.at('text_format'), extensions);
   return textFormat(source, omitEmptyValues);
 }
 
-function textOf(source: DataSource, scope: Scope): string {
-  return checkFormat(readDataSource(source, scope)?.toString('utf8') ?? '', scope);
+/** What the formatters of one format add together. */
+export function resolveFormatters(
+  messages: readonly ExtensionMessage[],
+  scope: Scope,
+): FormatExtensions {
+  let all: FormatExtensions = {};
+  for (const [index, message] of messages.entries()) {
+    all = { ...all, ...FORMATTERS.resolve(message, scope.at(index)) };
+  }
+  return all;
 }
 
-/** Reports what is wrong with a substitution format; returns the text as it stands on the wire. */
-export function checkFormat(text: string, scope: Scope): string {
-  const result = parseFormat(text);
+function textOf(source: DataSource, scope: Scope, extensions: FormatExtensions): string {
+  return checkFormat(readDataSource(source, scope)?.toString('utf8') ?? '', scope, extensions);
+}
+
+/**
+ * Reports what is wrong with a substitution format; returns the text as it stands on the wire, its
+ * expressions packed.
+ */
+export function checkFormat(text: string, scope: Scope, extensions: FormatExtensions = {}): string {
+  const packed = packExpressions(text, scope, extensions.cel ?? PLAIN_CEL);
+  const result = parseFormat(packed);
   if (!result.ok) scope.error('substitution_format', result.error);
-  return toByteString(text);
+  else if (extensions.reqWithoutQuery !== true && result.format.parts.some(isWithoutQuery)) {
+    scope.error('substitution_format', 'Not supported field in StreamInfo: REQ_WITHOUT_QUERY');
+  }
+  return toByteString(packed);
+}
+
+function isWithoutQuery(part: string | FormatCommand): boolean {
+  return typeof part === 'object' && part.name === 'REQ_WITHOUT_QUERY';
 }
 
 export function textFormat(format: string, omitEmptyValues: boolean): AccessLogFormat {
@@ -85,20 +125,29 @@ export function textFormat(format: string, omitEmptyValues: boolean): AccessLogF
 }
 
 /** Every string in it is a substitution format; other leaves are printed as they are. */
-export function jsonFormat(fields: JsonObject, scope: Scope): Dictionary<JsonFormatValue> {
+export function jsonFormat(
+  fields: JsonObject,
+  scope: Scope,
+  extensions: FormatExtensions = {},
+): Dictionary<JsonFormatValue> {
   return dictionary(
     Object.entries(fields).map(([key, value]) => [
       toByteString(key),
-      jsonFormatValue(value, scope.at(key)),
+      jsonFormatValue(value, scope.at(key), extensions),
     ]),
   );
 }
 
-function jsonFormatValue(value: JsonValue, scope: Scope): JsonFormatValue {
-  if (typeof value === 'string') return checkFormat(value, scope);
+function jsonFormatValue(
+  value: JsonValue,
+  scope: Scope,
+  extensions: FormatExtensions,
+): JsonFormatValue {
+  if (typeof value === 'string') return checkFormat(value, scope, extensions);
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return value.map((entry, index) => jsonFormatValue(entry, scope.at(index)));
-  return jsonFormat(value, scope);
+  if (isList(value))
+    return value.map((entry, index) => jsonFormatValue(entry, scope.at(index), extensions));
+  return jsonFormat(value, scope, extensions);
 }
 
 function isList(value: readonly JsonValue[] | JsonObject): value is readonly JsonValue[] {

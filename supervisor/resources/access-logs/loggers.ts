@@ -2,10 +2,18 @@
 import type { AccessLogConfig } from '../../../shared/resources/access-loggers/access-loggers.ts';
 import { ExtensionRegistry } from '../extensions.ts';
 import { HTTP_GRPC_LOGGER, TCP_GRPC_LOGGER } from './loggers/grpc.ts';
+import { OPENTELEMETRY_LOGGER } from './loggers/open-telemetry.ts';
 import { FILE_LOGGER, STDERR_LOGGER, STDOUT_LOGGER } from './loggers/lines.ts';
 
 export const LOGGERS = new ExtensionRegistry<AccessLogConfig>(
   'envoy.access_loggers',
   'access logger',
-  [FILE_LOGGER, STDOUT_LOGGER, STDERR_LOGGER, HTTP_GRPC_LOGGER, TCP_GRPC_LOGGER],
+  [
+    FILE_LOGGER,
+    STDOUT_LOGGER,
+    STDERR_LOGGER,
+    HTTP_GRPC_LOGGER,
+    TCP_GRPC_LOGGER,
+    OPENTELEMETRY_LOGGER,
+  ],
 );

@@ -2,6 +2,7 @@
 import type { Admin } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { LineLogConfig } from '../../../shared/resources/access-loggers/lines.ts';
 import { namePredicate } from '../../stats/name-matcher.ts';
+import type { AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { fileLogWithDefaultFormat } from '../access-logs/loggers/lines.ts';
 import { resolveAddress } from '../addresses.ts';
@@ -45,6 +46,9 @@ export function resolveAdmin(message: Admin | undefined, scope: Scope): Resolved
 function resolveLogs(message: Admin, scope: Scope): readonly LineLogConfig[] {
   const place = scope.at('access_log');
   const logs = resolveAccessLogs(message.access_log, place).flatMap((log, index) => {
+    if (log.filter !== undefined && readsExpression(log.filter)) {
+      place.at(index, 'filter').unsupported('an expression is', 'it is for logs of listeners');
+    }
     if (log.kind === 'lines') return [log];
     place.at(index).unsupported('a log service for the admin interface is');
     return [];
@@ -64,4 +68,9 @@ function resolveAllowedPaths(
     return matcher === undefined ? () => false : namePredicate(matcher);
   });
   return (path) => predicates.some((matches) => matches(path));
+}
+
+function readsExpression(filter: AccessLogFilter): boolean {
+  if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.some(readsExpression);
+  return filter.kind === 'cel';
 }

@@ -10,6 +10,12 @@ export const EXTENSIONS = new ExtensionRegistry<true>('envoy.bootstrap', 'bootst
     'envoy.extensions.bootstrap.internal_listener.v3.InternalListener',
     () => true,
   ),
+  // Sockets of the kernel are the only ones here, too; an io_uring of Envoy's is only an option.
+  extension(
+    'envoy.extensions.network.socket_interface.default_socket_interface',
+    'envoy.extensions.network.socket_interface.v3.DefaultSocketInterface',
+    () => true,
+  ),
 ]);
 
 export const REGEX_ENGINES = new ExtensionRegistry<true>('envoy.regex_engines', 'regex engine', [

@@ -2,6 +2,7 @@
  * Resolves a bootstrap that passed the pipeline of supervisor/config: semantic checks over all of
  * it, every problem reported, and the resources in the form in which workers take them.
  */
+import { structOf } from '../../../shared/text/dictionary.ts';
 import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { ApiConfigSource } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
@@ -55,6 +56,7 @@ const FIELDS = knownFields<Bootstrap>(
     'cluster_manager',
     'stats_sinks',
     'stats_config',
+    'tracing',
     'stats_flush_interval',
     'stats_flush_on_admin',
     'stats_eviction_interval',
@@ -113,6 +115,8 @@ export async function resolveBootstrap(
   const context: ResolveContext = {
     problems: sink,
     allowsInternalListeners: allowsInternalListeners(message),
+    ...optional('defaultTracer', message.tracing?.http),
+    nodeName: node,
     disabledExtensions: overrides.disabledExtensions,
     skipSecrets: overrides.skipSecrets,
     isForValidation: overrides.isForValidation ?? false,
@@ -214,5 +218,6 @@ function resolveNode({ node = {} }: Bootstrap, overrides: BootstrapOverrides): N
     zone: overrides.serviceZone === '' ? (locality.zone ?? '') : overrides.serviceZone,
     ...optional('region', locality.region),
     ...optional('subZone', locality.sub_zone),
+    metadata: structOf(node.metadata ?? {}),
   };
 }

@@ -7,21 +7,29 @@ import type {
   HttpFilterKind,
   HttpFilterOf,
 } from '../../../shared/resources/filters/http-filters.ts';
-import { ExtensionRegistry } from '../extensions.ts';
+import { ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
+import type { Scope } from '../scope.ts';
 import type { HttpFilterRow } from './http-filter-row.ts';
 import { ADAPTIVE_CONCURRENCY_FILTER } from './http/adaptive-concurrency.ts';
 import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
 import { BANDWIDTH_LIMIT_FILTER } from './http/bandwidth-limit.ts';
 import { BASIC_AUTH_FILTER } from './http/basic-auth.ts';
 import { BUFFER_FILTER } from './http/buffer.ts';
+import { compositeFilter, matchedFilter } from './http/matching/composite.ts';
 import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
 import { CORS_FILTER } from './http/cors.ts';
 import { CSRF_FILTER } from './http/csrf.ts';
+import { CUSTOM_RESPONSE_FILTER } from './http/matching/custom-response.ts';
+import { HTTP_CACHE_FILTER } from './http/matching/http-cache.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
 import { FAULT_FILTER } from './http/fault.ts';
-import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
+import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
+import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
+import { HTTP1_BRIDGE_FILTER } from './http/grpc/http1-bridge.ts';
+import { REVERSE_BRIDGE_FILTER } from './http/grpc/reverse-bridge.ts';
+import { TRANSCODER_FILTER } from './http/grpc-json/json-transcoder.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
 import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
@@ -81,15 +89,36 @@ const ROWS = {
   credential_injector: CREDENTIAL_INJECTOR_FILTER,
   api_key_auth: API_KEY_AUTH_FILTER,
   lua: LUA_FILTER,
-} satisfies Rows & { readonly grpc_stats: HttpFilterRow };
+  composite: compositeFilter(resolveInner),
+  custom_response: CUSTOM_RESPONSE_FILTER,
+  cache: HTTP_CACHE_FILTER,
+  grpc_web: GRPC_WEB_FILTER,
+  grpc_json_transcoder: TRANSCODER_FILTER,
+  grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
+  grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
+} satisfies Rows;
 
-const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
+const ALL: readonly HttpFilterRow[] = [...Object.values(ROWS), matchedFilter(resolveInner)];
 
 export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterRow>(
   'envoy.filters.http',
   'HTTP filter',
   ALL,
 );
+
+/** A filter inside of another, which never ends a chain. */
+function resolveInner(message: ExtensionMessage, scope: Scope): HttpFilter | undefined {
+  const found = FILTERS.find(message, scope);
+  if (found === undefined) return undefined;
+  if (found.factory.isTerminal) {
+    scope.error(
+      'conflict',
+      `Error: terminal filter ${found.factory.name} inside of another filter`,
+    );
+    return undefined;
+  }
+  return found.factory.resolve(found.config, scope.at('typed_config'), message.name ?? '');
+}
 
 /** By the type of a route's message. */
 export const PER_ROUTE_SETTINGS = new Map(

@@ -5,7 +5,9 @@ import type { NetworkFilterFactory } from './network-filter-row.ts';
 import { CONNECTION_LIMIT_FILTER } from './network/connection-limit.ts';
 import { DIRECT_RESPONSE_FILTER } from './network/direct-response.ts';
 import { ECHO_FILTER } from './network/echo.ts';
+import { EXT_AUTHZ_NETWORK_FILTER } from './network/ext-authz.ts';
 import { LOCAL_RATE_LIMIT_NETWORK_FILTER } from './network/local-rate-limit.ts';
+import { RATE_LIMIT_NETWORK_FILTER } from './network/rate-limit.ts';
 import { RBAC_NETWORK_FILTER } from './network/rbac.ts';
 import { SET_FILTER_STATE_NETWORK_FILTER } from './network/set-filter-state.ts';
 import { SNI_CLUSTER_FILTER } from './network/sni-cluster.ts';
@@ -22,6 +24,8 @@ const ROWS = {
   network_local_ratelimit: LOCAL_RATE_LIMIT_NETWORK_FILTER,
   connection_limit: CONNECTION_LIMIT_FILTER,
   set_filter_state: SET_FILTER_STATE_NETWORK_FILTER,
+  network_ext_authz: EXT_AUTHZ_NETWORK_FILTER,
+  network_ratelimit: RATE_LIMIT_NETWORK_FILTER,
   network_rbac: RBAC_NETWORK_FILTER,
 } satisfies { readonly [Kind in NetworkFilterKind]: NetworkFilterFactory };
 

@@ -10,15 +10,16 @@ import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import { resolveRouteConfiguration } from '../routes/route-configuration.ts';
-import type { Scope } from '../scope.ts';
+import { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveHttp1Options } from './http1-options.ts';
 import { resolveHttp2Options } from './http2-options.ts';
 import { resolveHttpFilters } from './http-filter-chain.ts';
 import { resolveLocalReply } from './local-reply.ts';
 import { resolveLogMoments } from './log-moments.ts';
-import { checkProtocols, checkTracing } from './refused-features.ts';
-import { resolveRequestIdentity } from './request-identity.ts';
+import { checkProtocols } from './refused-features.ts';
+import { resolveTracing } from '../tracing/tracing.ts';
+import { resolveRequestId, resolveRequestIdentity } from './request-identity.ts';
 import { resolveScopedRoutes } from './scoped-routes.ts';
 import { resolveRequestShape } from './request-shape.ts';
 import { resolveLimits } from './timeouts.ts';
@@ -90,7 +91,12 @@ export function resolveConnectionManager(
 ): HttpConnectionManager | undefined {
   refuseOtherFields(message, FIELDS, scope);
   checkProtocols(message, scope);
-  checkTracing(message, scope);
+  const requestId = resolveRequestId(message.request_id_extension, scope);
+  const tracing = resolveTracing(
+    message.tracing,
+    requestId,
+    new Scope({ ...scope.context, isTracerCluster: isKnownCluster }, scope.at('tracing').place),
+  );
   const routes = resolveRoutes(message, isKnownCluster, scope);
   const serverHeader = message.server_header_transformation;
   const http1 = message.http_protocol_options;
@@ -103,6 +109,7 @@ export function resolveConnectionManager(
       resolveLocalReply(message.local_reply_config, scope.at('local_reply_config')),
     ),
     ...optional('logMoments', resolveLogMoments(message, scope)),
+    ...optional('tracing', tracing),
     ...optional('tellsOverload', message.append_local_overload),
     ...optional('isDurationSafe', message.http1_safe_max_connection_duration),
     codec: codecOf(message),

@@ -59,7 +59,7 @@ function resolveMapper(message: ResponseMapper, scope: Scope): LocalReplyMapper 
   };
 }
 
-function resolveBodyFormat(
+export function resolveBodyFormat(
   message: SubstitutionFormatString | undefined,
   scope: Scope,
 ): LocalReplyFormat | undefined {

@@ -1,4 +1,4 @@
-/** What a connection manager can be configured for and cannot do yet: other protocols, tracing. */
+/** What a connection manager can be configured for and cannot do yet: other protocols. */
 import type { HttpConnectionManager as ManagerMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { Scope } from '../scope.ts';
 
@@ -11,19 +11,4 @@ export function checkProtocols(message: ManagerMessage, scope: Scope): void {
   const name = 'http3_protocol_options';
   if (message[name] === undefined || codec === 'HTTP3') return;
   scope.at(name).warning('no_effect', `${name} has no effect: HTTP/3 is not supported yet`);
-}
-
-/** Without a provider nothing is traced, whatever else is configured. */
-export function checkTracing({ tracing }: ManagerMessage, scope: Scope): void {
-  if (tracing?.provider === undefined) return;
-  const place = scope.at('tracing', 'provider');
-  const name = tracing.provider.name ?? '';
-  if (tracing.provider.typed_config === undefined) {
-    place.error(
-      'extension',
-      `Didn't find a registered implementation for '${name}' with type URL: ''`,
-    );
-  } else {
-    place.unsupported(`tracing (provider '${name}') is`);
-  }
 }

@@ -43,25 +43,28 @@ const CERT_FIELDS = knownFields<CertDetailsMessage>(CERT_DETAILS);
 
 const INTERNAL_FIELDS = knownFields<InternalMessage>(['cidr_ranges']);
 
-/** Tracing decides what is packed into the id, and there is no tracer. */
-const REQUEST_ID_FIELDS = knownFields<UuidRequestIdConfig>(
-  [],
-  ['pack_trace_reason', 'use_request_id_for_trace_sampling'],
-);
-
-export const REQUEST_ID = new ExtensionRegistry<true>('envoy.request_id', 'request id extension', [
-  extension(
-    'envoy.request_id.uuid',
-    'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig',
-    (message: UuidRequestIdConfig, scope) => {
-      refuseOtherFields(message, REQUEST_ID_FIELDS, scope);
-      return true;
-    },
-  ),
+/** Both are read where requests are traced. */
+const REQUEST_ID_FIELDS = knownFields<UuidRequestIdConfig>([
+  'pack_trace_reason',
+  'use_request_id_for_trace_sampling',
 ]);
 
+export const REQUEST_ID = new ExtensionRegistry<UuidRequestIdConfig>(
+  'envoy.request_id',
+  'request id extension',
+  [
+    extension(
+      'envoy.request_id.uuid',
+      'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig',
+      (message: UuidRequestIdConfig, scope) => {
+        refuseOtherFields(message, REQUEST_ID_FIELDS, scope);
+        return message;
+      },
+    ),
+  ],
+);
+
 export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): Identity {
-  checkRequestId(message.request_id_extension, scope.at('request_id_extension'));
   const { forward_client_cert_details: forward = 'SANITIZE' } = message;
   return {
     forwardsClientCert: forward === 'ALWAYS_FORWARD_ONLY',
@@ -102,9 +105,14 @@ function resolveClientCert(
   return { mode, details: CERT_DETAILS.filter((name) => set?.[name] === true) };
 }
 
-function checkRequestId(message: RequestIDExtension | undefined, scope: Scope): void {
-  if (message?.typed_config === undefined) return;
-  REQUEST_ID.resolve({ typed_config: message.typed_config }, scope);
+/** How requests are numbered; as far as tracing reads it. */
+export function resolveRequestId(
+  message: RequestIDExtension | undefined,
+  scope: Scope,
+): UuidRequestIdConfig {
+  if (message?.typed_config === undefined) return {};
+  const place = scope.at('request_id_extension');
+  return REQUEST_ID.resolve({ typed_config: message.typed_config }, place) ?? {};
 }
 
 function resolveInternal(

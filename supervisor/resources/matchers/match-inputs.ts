@@ -12,8 +12,15 @@ import type {
   HttpRequestHeaderMatchInput,
   HttpRequestQueryParamMatchInput,
 } from '../../../shared/api/generated/envoy/type/matcher/v3/http_inputs.ts';
+import type { CelMatcher } from '../../../shared/api/generated/xds/type/matcher/v3/cel.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { MatchInput, ValueMatch } from '../../../shared/resources/routes/matcher-tree.ts';
+import type {
+  HeaderInput,
+  MatchInput,
+  PlainInput,
+  ValueMatch,
+} from '../../../shared/resources/routes/matcher-tree.ts';
+import { resolveCelExpression } from '../cel.ts';
 import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { optional } from '../values.ts';
@@ -42,13 +49,16 @@ export const MATCH_INPUTS = new ExtensionRegistry<MatchInput>(
   'envoy.matching.http.input',
   'input',
   [
+    headerInput('request_header', 'HttpRequestHeaderMatchInput'),
+    headerInput('request_trailer', 'HttpRequestTrailerMatchInput'),
+    headerInput('response_header', 'HttpResponseHeaderMatchInput'),
+    headerInput('response_trailer', 'HttpResponseTrailerMatchInput'),
+    plainInput('status_code', 'envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput'),
+    plainInput('status_code_class', 'envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput'),
     extension(
-      'envoy.matching.inputs.request_headers',
-      'envoy.type.matcher.v3.HttpRequestHeaderMatchInput',
-      ({ header_name: name = '' }: HttpRequestHeaderMatchInput) => ({
-        kind: 'request_header',
-        name: asciiLower(name) === 'host' ? ':authority' : asciiLower(name),
-      }),
+      'envoy.matching.inputs.cel_data_input',
+      'xds.type.matcher.v3.HttpAttributesCelMatchInput',
+      () => ({ kind: 'attributes' }),
     ),
     extension(
       'envoy.matching.inputs.query_params',
@@ -101,13 +111,19 @@ export const CONNECTION_INPUTS = new ExtensionRegistry<MatchInput>(
   ],
 );
 
-type PlainKind = Exclude<
-  MatchInput['kind'],
-  'request_header' | 'query_parameter' | 'filter_state' | 'dynamic_metadata' | 'constant'
->;
+function headerInput(kind: HeaderInput, message: string): ExtensionFactory<MatchInput> {
+  return extension(
+    `envoy.matching.inputs.${kind}s`,
+    `envoy.type.matcher.v3.${message}`,
+    ({ header_name: name = '' }: HttpRequestHeaderMatchInput) => ({
+      kind,
+      name: asciiLower(name) === 'host' ? ':authority' : asciiLower(name),
+    }),
+  );
+}
 
 /** An input that has nothing to configure. */
-function plainInput(kind: PlainKind, type: string): ExtensionFactory<MatchInput> {
+function plainInput(kind: PlainInput, type: string): ExtensionFactory<MatchInput> {
   return extension(`envoy.matching.inputs.${kind}`, type, () => ({ kind }));
 }
 
@@ -135,6 +151,14 @@ export const VALUE_MATCHERS = new ExtensionRegistry<ValueMatch>(
         refuseOtherFields(message, METADATA_FIELDS, scope);
         const matcher = resolveValueMatcher(message.value ?? {}, scope.at('value'));
         return matcher && { kind: 'value', matcher, invert: message.invert ?? false };
+      },
+    ),
+    extension(
+      'envoy.matching.matchers.cel_matcher',
+      'xds.type.matcher.v3.CelMatcher',
+      ({ expr_match: message = {} }: CelMatcher, scope) => {
+        const expression = resolveCelExpression(message, scope.at('expr_match'));
+        return expression && { kind: 'cel', expression };
       },
     ),
     extension(

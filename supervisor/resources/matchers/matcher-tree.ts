@@ -108,7 +108,12 @@ function resolveSingle<Action>(
   const input = resolveInput(message.input, rules, scope.at('input'));
   if (message.custom_match !== undefined) {
     const match = VALUE_MATCHERS.resolve(message.custom_match, scope.at('custom_match'));
-    return input && match && { kind: 'single', input, match };
+    if (input === undefined || match === undefined) return undefined;
+    if ((input.kind === 'attributes') !== (match.kind === 'cel')) {
+      const problem = 'expressions match attributes, and nothing else matches these';
+      scope.at('custom_match').error('conflict', problem);
+    }
+    return { kind: 'single', input, match };
   }
   const matcher = resolveStringMatcher(message.value_match ?? {}, scope.at('value_match'));
   return input && matcher && { kind: 'single', input, match: { kind: 'string', matcher } };

@@ -3,6 +3,7 @@ import type {
   RateLimit,
   RateLimit_Action as ActionMessage,
   RateLimit_Action_MetaData as MetadataMessage,
+  RateLimit_Action_RemoteAddressMatch as AddressMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import type {
@@ -18,6 +19,7 @@ import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
 import { resolveQueryParameterMatchers } from '../matchers/query-parameter-matcher.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import { resolveMetadataKey } from '../metadata.ts';
+import { type Cidr, resolveCidr } from '../http/cidr.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 
@@ -39,6 +41,7 @@ const ACTION_FIELDS = knownFields<ActionMessage>([
   'generic_key',
   'header_value_match',
   'query_parameter_value_match',
+  'remote_address_match',
   'metadata',
   'dynamic_metadata',
 ]);
@@ -139,27 +142,57 @@ function resolveGeneric(message: ActionMessage, scope: Scope): RateLimitAction |
   };
 }
 
+/** The field of each, and what its entry is called unless it is told. */
+const MATCHES = {
+  headers: ['header_value_match', 'header_match'],
+  query: ['query_parameter_value_match', 'query_match'],
+  address: ['remote_address_match', 'remote_address_match'],
+} as const;
+
 /** Entries whose value is the configuration's own. */
 function resolveMatch(message: ActionMessage, scope: Scope): RateLimitAction | undefined {
-  const { header_value_match: headers, query_parameter_value_match: query } = message;
-  const match = headers ?? query;
+  const headers = message.header_value_match;
+  const query = message.query_parameter_value_match;
+  const address = message.remote_address_match;
+  const match = headers ?? query ?? address;
   if (match === undefined) return undefined;
-  const field = headers === undefined ? 'query_parameter_value_match' : 'header_value_match';
+  const [field, otherwise] = MATCHES[headers ? 'headers' : query ? 'query' : 'address'];
   const place = scope.at(field);
-  const { descriptor_key: key = '', descriptor_value: value = '' } = match;
-  const otherwise = headers === undefined ? 'query_match' : 'header_match';
   return {
     kind: 'match',
-    key: toByteString(key === '' ? otherwise : key),
-    format: checkFormat(value, place.at('descriptor_value')),
-    defaultValue: toByteString(match.default_value ?? ''),
-    expected: match.expect_match ?? true,
+    ...resolveWorded(match, otherwise, place),
+    expected: (headers ?? query)?.expect_match ?? true,
     headers: resolveHeaderMatchers(headers?.headers, place.at('headers')),
     queryParameters: resolveQueryParameterMatchers(
       query?.query_parameters,
       place.at('query_parameters'),
     ),
+    ...optional('clients', address && resolveClients(address, place.at('address_matcher'))),
   };
+}
+
+function resolveWorded(
+  {
+    descriptor_key: key = '',
+    descriptor_value: value = '',
+    default_value: defaultValue = '',
+  }: Pick<AddressMessage, 'descriptor_key' | 'descriptor_value' | 'default_value'>,
+  otherwise: string,
+  scope: Scope,
+): { key: string; format: string; defaultValue: string } {
+  return {
+    key: toByteString(key === '' ? otherwise : key),
+    format: checkFormat(value, scope.at('descriptor_value')),
+    defaultValue: toByteString(defaultValue),
+  };
+}
+
+function resolveClients(
+  { address_matcher: { ranges = [], invert_match: isInverted = false } = {} }: AddressMessage,
+  scope: Scope,
+): { ranges: readonly Cidr[]; isInverted: boolean } {
+  const resolved = ranges.map((range, index) => resolveCidr(range, scope.at('ranges', index)));
+  return { ranges: resolved.filter((range) => range !== undefined), isInverted };
 }
 
 function resolveAddress(message: ActionMessage): RateLimitAction | undefined {

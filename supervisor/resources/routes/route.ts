@@ -8,6 +8,7 @@ import type {
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
+import { resolveDecorator, resolveRouteTracing } from '../tracing/tracing.ts';
 import { optional } from '../values.ts';
 import { resolveClusterAction } from './cluster-action.ts';
 import type { ClusterReferences } from './cluster-references.ts';
@@ -18,27 +19,25 @@ import { resolvePerFilterConfig } from './per-filter-config.ts';
 import { resolveRedirect } from './redirect.ts';
 import { resolveRouteMatch } from './route-match.ts';
 
-const FIELDS = knownFields<RouteMessage>(
-  [
-    'name',
-    'match',
-    'route',
-    'redirect',
-    'direct_response',
-    'non_forwarding_action',
-    'metadata',
-    'typed_per_filter_config',
-    'request_headers_to_add',
-    'request_headers_to_remove',
-    'response_headers_to_add',
-    'response_headers_to_remove',
-    'per_request_buffer_limit_bytes',
-    'request_body_buffer_limit',
-    'stat_prefix',
-  ],
-  // Read only while a request is traced, and a tracer is refused by itself.
-  ['tracing', 'decorator'],
-);
+const FIELDS = knownFields<RouteMessage>([
+  'name',
+  'match',
+  'route',
+  'redirect',
+  'direct_response',
+  'non_forwarding_action',
+  'metadata',
+  'typed_per_filter_config',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'response_headers_to_add',
+  'response_headers_to_remove',
+  'per_request_buffer_limit_bytes',
+  'request_body_buffer_limit',
+  'stat_prefix',
+  'tracing',
+  'decorator',
+]);
 
 /** What holds for a whole route configuration while its routes are resolved. */
 export interface RouteScope {
@@ -64,6 +63,8 @@ export function resolveRoute(
     ...optional('statPrefix', message.stat_prefix),
     ...optional('perRequestBufferLimitBytes', bufferLimit(message)),
     ...optional('metadata', resolveMetadata(message.metadata)),
+    ...optional('tracing', resolveRouteTracing(message.tracing, scope.at('tracing'))),
+    ...optional('decorator', resolveDecorator(message.decorator, scope.at('decorator'))),
   };
   if (match === undefined || action === undefined) return undefined;
   const route = { ...common, match, action };

@@ -42,7 +42,6 @@ export function resolveSecretReference(
   message: SdsSecretConfig,
   kind: TlsSecret['kind'],
   scope: Scope,
-  unknown: string = UNKNOWN[kind],
 ): SecretReference | undefined {
   refuseOtherFields(message, FIELDS, scope);
   const { name = '' } = message;
@@ -58,7 +57,7 @@ export function resolveSecretReference(
   }
   const secret = scope.context.secrets?.get(name);
   if (secret === undefined) {
-    scope.error('reference', `${unknown}: ${name}`);
+    scope.error('reference', `${UNKNOWN[kind]}: ${name}`);
     return undefined;
   }
   return { at: 'bootstrap', name, secret };

@@ -233,12 +233,20 @@ export class ResourceResolver {
   }
 
   #scope(problems: Problem[], place?: Place): Scope {
-    const { maxRegexProgramSize, disabledExtensions, skipSecrets = false } = this.#options;
+    const {
+      bootstrap,
+      maxRegexProgramSize,
+      disabledExtensions,
+      skipSecrets = false,
+    } = this.#options;
+    const defaultTracer = bootstrap.tracing?.http;
     const context = {
       problems: { report: (problem: Problem) => problems.push(problem) },
       maxRegexProgramSize,
       disabledExtensions,
       skipSecrets,
+      ...(defaultTracer === undefined ? {} : { defaultTracer }),
+      nodeName: { id: bootstrap.node?.id ?? '', cluster: bootstrap.node?.cluster ?? '' },
     };
     return new Scope(context, place);
   }

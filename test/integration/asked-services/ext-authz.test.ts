@@ -53,6 +53,7 @@ async function startWith(config: object, auth: object): Promise<Running> {
     { match: { prefix: '/' }, route: { cluster: 'up' } },
   ];
   const sluice = await startSluice({
+    args: ['-l', 'trace'],
     bootstrap: bootstrap({
       listeners: [httpListener(routes, { hcm: { http_filters: [filter, ROUTER] } })],
       clusters: [staticCluster('up', [upstream.port]), auth],
@@ -88,7 +89,7 @@ describe('ext_authz over gRPC', () => {
       { ...GRPC, with_request_body: { max_request_bytes: 4, allow_partial_message: true } },
       grpcCluster('auth', auth.port),
     );
-    const headers = { 'x-secret': 's', 'x-user': 'mallory' };
+    const headers = { 'x-secret': 's', 'x-user': 'mallory', authorization: 'Bearer planted-token' };
     const body = 'longer than four';
     const passed = await running.ask('/pass', { method: 'POST', headers, body });
     assert.equal(passed.status, 200);
@@ -103,6 +104,7 @@ describe('ext_authz over gRPC', () => {
     assert.equal(running.upstream.requests.length, 2);
     assert.equal(await running.sluice.stat('http.web.ext_authz.denied'), 1);
     assert.equal(await running.sluice.stat('cluster.up.ext_authz.ok'), 1);
+    assert.ok(!running.sluice.stderr().includes('planted-token'), 'no token in the log');
   });
 
   it('lets nothing pass that the service has not allowed, however it breaks', async () => {

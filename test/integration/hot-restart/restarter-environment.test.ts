@@ -32,7 +32,8 @@ describe('sluice-restarter as PID 1', () => {
     const program = epochs.scratch.file('program');
     const marker = epochs.scratch.file('orphan');
     // The subshell ends first, so that what it started becomes a child of PID 1, and then a zombie.
-    const orphan = `(sh -c 'sleep 0.2; echo $PPID > ${marker}' &)`;
+    const parent = 'read -r pid name state parent rest < /proc/self/stat; echo $parent';
+    const orphan = `(sh -c 'sleep 0.2; ${parent} > ${marker}' &)`;
     const start = `exec ${process.execPath} ${MAIN} "$@"`;
     writeFileSync(program, `#!/bin/sh\n${orphan}\n${start}\n`, { mode: 0o755 });
     await using restarter = startRestarter(epochs, {

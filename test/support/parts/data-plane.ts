@@ -161,7 +161,7 @@ export const HERITAGE: WorkerHeritage = {
   },
   enableCoreDump: false,
   localAddressIpVersion: 'v4',
-  node: { id: '', cluster: '', zone: '' },
+  node: { id: '', cluster: '', zone: '', metadata: {} },
 };
 
 export function listener(

@@ -10,7 +10,7 @@ import type { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { Http1ClientCodec } from '../../../workers/http1/client-codec.ts';
 import type { MessageLimits } from '../../../workers/http1/message-limits.ts';
 import { Http1ServerCodec, type Http1ServerLimits } from '../../../workers/http1/server-codec.ts';
-import type { Wire } from '../../../workers/net/transport.ts';
+import type { Wire } from '../../../workers/net/wire.ts';
 import type { Flushable } from '../../../workers/loop/worker-loop.ts';
 
 /** Keeps what a codec writes, as latin-1 text, and runs what it defers. */

@@ -10,7 +10,7 @@ import { startHttp2Upstream, type Http2Upstream } from '../peers/http2.ts';
 
 export const LONG = '/long';
 
-export interface Http2Outcome {
+interface Http2Outcome {
   /** Short answers that came whole. */
   readonly finished: number;
   /** Long answers that came whole. */

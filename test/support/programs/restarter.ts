@@ -3,8 +3,12 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { systemClock } from '../../../shared/process/clock.ts';
 import type { Epochs } from './epochs.ts';
 import { waitUntil } from '../wait.ts';
+
+/** For a restarter to end all its epochs. */
+const END_LIMIT_MS = 20_000;
 
 const RESTARTER = join(import.meta.dirname, '..', '..', '..', 'src', 'restarter-main.js');
 
@@ -62,7 +66,10 @@ export function runRestarter(
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');
+      // What made a namespace for it may not pass the signal on.
+      const killer = systemClock.after(END_LIMIT_MS, () => child.kill('SIGKILL'));
       await once(child, 'exit');
+      killer.cancel();
     },
   };
 }

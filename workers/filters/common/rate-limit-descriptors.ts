@@ -1,4 +1,5 @@
 /** Makes the descriptors of a request, by which rate limits tell requests apart. */
+import { compileIpRanges } from '../../../shared/addresses/ip-ranges.ts';
 import { compileHeaderMatchers } from '../../../shared/matchers/header-matcher.ts';
 import { metadataValue } from '../../matching/metadata-value.ts';
 import { networkOf } from '../../../shared/addresses/network-of.ts';
@@ -110,6 +111,14 @@ function compileMetadata(action: ActionOf<'metadata'>): EntryMaker {
   };
 }
 
+/** Clients of a unix socket are in no range. */
+function compileClients(clients: ActionOf<'match'>['clients']): (info: StreamInfo) => boolean {
+  if (clients === undefined) return () => true;
+  const contains = compileIpRanges(clients.ranges);
+  return ({ downstreamRemoteAddress: { kind, ip } }) =>
+    (kind === 'ip' && contains(ip)) !== clients.isInverted;
+}
+
 /** Entries whose value is the configuration's own. */
 function compileWorded(action: ActionOf<'generic_key' | 'match'>): EntryMaker {
   const format = compileTextFormat(action.format, { omitEmptyValues: true });
@@ -120,8 +129,9 @@ function compileWorded(action: ActionOf<'generic_key' | 'match'>): EntryMaker {
   if (action.kind === 'generic_key') return (_, info) => entry(info);
   const headersFit = compileHeaderMatchers(action.headers) ?? (() => true);
   const queryFits = compileQueryMatchers(action.queryParameters) ?? (() => true);
+  const clientFits = compileClients(action.clients);
   return (headers, info) => {
-    const fits = headersFit(headers) && queryFits(queryOf(headers.path));
+    const fits = headersFit(headers) && queryFits(queryOf(headers.path)) && clientFits(info);
     return fits === action.expected ? entry(info) : undefined;
   };
 }

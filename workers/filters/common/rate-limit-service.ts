@@ -63,7 +63,7 @@ export function askLimit(
   owner: LimitOwner,
 ): GrpcRequest {
   return service.call({ method: METHOD, ...call }, writeRequest(asked), {
-    onAnswer: (message) => owner.onLimit(readMessage(message, readResponse)),
+    onAnswer: (message) => owner.onLimit(readMessage(message, readLimitAnswer)),
     onFailure: () => owner.onLimit(undefined),
     onException: () => owner.onException(),
   });
@@ -98,7 +98,7 @@ function writeDescriptor(writer: ProtoWriter, { entries, limit, hits }: AskedDes
 }
 
 /** Within `readMessage`. */
-function readResponse(bytes: Buffer): LimitAnswer {
+export function readLimitAnswer(bytes: Buffer): LimitAnswer {
   let code = 0;
   const limits: LimitStatus[] = [];
   const responseHeaders: LimitHeader[] = [];
@@ -106,7 +106,7 @@ function readResponse(bytes: Buffer): LimitAnswer {
   let body = '';
   let metadata: Struct | undefined;
   visitFields(bytes, (field) => {
-    if (field.number === 1) code = field.integer() ?? code;
+    if (field.number === 1) code = field.int32() ?? code;
     else if (field.number === 2) readStatus(field, limits);
     else if (field.number === 3) responseHeaders.push(readHeader(field));
     else if (field.number === 4) requestHeaders.push(readHeader(field));

@@ -12,6 +12,7 @@ import type { StreamInfo } from '../../stream/stream-info.ts';
 import { compileIpRanges } from '../../../shared/addresses/ip-ranges.ts';
 import { compileHeaderMatcher } from '../../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../../shared/matchers/string-matcher.ts';
+import { compileCelCondition } from '../../cel/compile-cel.ts';
 import { compileMetadataMatcher } from '../../matching/value-matcher.ts';
 import { compileMatcherTree } from '../../matching/matcher-tree.ts';
 import { compilePathTemplate } from '../../routing/path-template.ts';
@@ -51,20 +52,25 @@ export function compileRbacDecider(decider: RbacDecider, runtime: Runtime): Rbac
 }
 
 export function compileRbacRules(rules: RbacRules): RbacEngine {
-  const policies = rules.policies.map(({ name, permission, principal }) => ({
+  const policies = rules.policies.map(({ name, permission, principal, condition }) => ({
     name,
     permits: compileRule(permission),
     names: compileRule(principal),
+    holds: condition === undefined ? always : compileCelCondition(condition),
   }));
   return (headers, info) => {
     const found = policies.find(
-      ({ permits, names }) => permits(headers, info) && names(headers, info),
+      ({ permits, names, holds }) => permits(headers, info) && names(headers, info) && holds(info),
     );
     const isMatched = found !== undefined;
     const isAllowed = rules.action === 'LOG' || (rules.action === 'ALLOW') === isMatched;
     const isLogged = rules.action === 'LOG' ? isMatched : undefined;
     return { isAllowed, policy: found?.name, isLogged };
   };
+}
+
+function always(): boolean {
+  return true;
 }
 
 function compileRule(rule: RbacRule): RulePredicate {

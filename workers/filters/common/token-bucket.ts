@@ -77,7 +77,8 @@ export class TokenBucket {
   }
 }
 
-class OwnState implements BucketState {
+/** A number of one worker. */
+export class OwnState implements BucketState {
   private moment = 0;
 
   load(): number {
@@ -98,10 +99,28 @@ export function sharedBucket(
 ): TokenBucket {
   const { place, maxTokens, tokensPerFill, fillIntervalMs } = options;
   const limit = JSON.stringify([listener, place, maxTokens, tokensPerFill, fillIntervalMs]);
-  const slot = page.slotOf(limit);
-  if (slot === undefined) return new TokenBucket(options);
-  return new TokenBucket(options, {
+  return new TokenBucket(options, sharedState(limit, page));
+}
+
+/** The number that all workers have under a name; of this worker alone when the page is full. */
+function sharedState(name: string, page: RateLimitPage): BucketState {
+  const slot = page.slotOf(name);
+  if (slot === undefined) return new OwnState();
+  return {
     load: () => page.load(slot),
     exchange: (expected, next) => page.exchange(slot, expected, next),
-  });
+  };
+}
+
+interface SharedLimits {
+  sharedBucket(options: RateLimitBucket): TokenBucket;
+  sharedState(name: string): BucketState;
+}
+
+/** Those of one owner, such as a listener. */
+export function sharedLimits(page: () => RateLimitPage, owner: string): SharedLimits {
+  return {
+    sharedBucket: (options) => sharedBucket(options, page(), owner),
+    sharedState: (name) => sharedState(JSON.stringify([owner, name]), page()),
+  };
 }

@@ -16,7 +16,7 @@ import type {
   TrailersStatus,
 } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
-import { isGrpcContentType } from '../../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../../stream/grpc-status.ts';
 import type { FilterContext } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';
 

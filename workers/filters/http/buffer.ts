@@ -13,6 +13,7 @@ import type {
   HeadersStatus,
 } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
+import { refuseLargeRequest } from '../common/kept-body.ts';
 import type { FilterContext } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';
 
@@ -55,13 +56,7 @@ class BufferFilter extends PassThroughFilter {
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
     this.bytes += data.length;
     if (this.bytes > this.limit) {
-      this.context.countRequestTooLarge();
-      this.callbacks.sendLocalReply({
-        status: 413,
-        body: 'Payload Too Large',
-        details: 'request_payload_too_large',
-        closesConnection: true,
-      });
+      refuseLargeRequest(this.context, this.callbacks);
       return 'stop';
     }
     if (!endStream) return 'stop_and_buffer';

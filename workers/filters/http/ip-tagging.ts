@@ -36,24 +36,28 @@ export function makeIpTaggingFilter(
     tags: options.tags.map(({ name: tag, ranges }) => ({
       name: tag,
       contains: compileIpRanges(ranges),
-      count: lateCounter(context, IP_TAG, `${prefix}${tag}.`),
+      count: lateCounter(context, IP_TAG, IP_TAG.index.hit, `${prefix}${tag}.`),
     })),
-    countRequest: lateCounter(context, IP_TAGGING, prefix),
-    countUntagged: lateCounter(context, IP_UNTAGGED, prefix),
+    countRequest: lateCounter(context, IP_TAGGING, IP_TAGGING.index.total, prefix),
+    countUntagged: lateCounter(context, IP_UNTAGGED, IP_UNTAGGED.index.no_hit, prefix),
   };
   return { name, create: (callbacks) => new IpTaggingFilter(parts, callbacks) };
 }
 
 /** A counter that is not there before it has counted. */
-function lateCounter(context: FilterContext, template: StatTemplate, prefix: string): () => void {
+function lateCounter(
+  context: FilterContext,
+  template: StatTemplate,
+  index: number,
+  prefix: string,
+): () => void {
   let base: number | undefined;
   return () => {
     if (base === undefined) {
       base = context.stats.defineBlock(template, prefix);
       context.onBlock(base);
     }
-    // The only one of its template.
-    context.stats.increment(base);
+    context.stats.increment(base + index);
   };
 }
 

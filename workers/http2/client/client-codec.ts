@@ -4,7 +4,7 @@
  */
 import type { Http2Options } from '../../../shared/resources/http2-options.ts';
 import type { Endable } from '../../../shared/process/exceptions.ts';
-import type { Wire } from '../../net/transport.ts';
+import type { Wire } from '../../net/wire.ts';
 import type { ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
 import type { Http2Stats } from '../codec-stats.ts';
@@ -12,7 +12,7 @@ import { ErrorCode, Setting } from '../frames.ts';
 import { mostBlockBytes } from '../header-block.ts';
 import type { FieldSink } from '../hpack/decoder.ts';
 import type { Http2Stream } from '../http2-stream.ts';
-import type { Flood } from '../inbound-limits.ts';
+import type { Flood } from '../limits/inbound-limits.ts';
 import { type MessageFault, MessageFields, SIZE_STATS } from '../message-fields.ts';
 import type { PeerSettings } from '../peer-settings.ts';
 import { Http2Session } from '../session.ts';
@@ -53,6 +53,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   readonly #owner: Http2ClientOwner;
   readonly #options: Http2Options;
   readonly #stats: Http2Stats;
+  /** Whose the resets count as that are sent: what is too large is the host's, as in Envoy. */
+  #resetsFor: 'host' | 'us' = 'us';
 
   constructor(
     wire: Wire,
@@ -159,12 +161,14 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onResetSent(): void {
     this.#stats.count('tx_reset');
-    this.#owner.onStreamReset('us');
+    this.#owner.onStreamReset(this.#resetsFor);
   }
 
   onResetReceived(_: Http2Stream, code: number): void {
     this.#stats.count('rx_reset');
-    if (code !== ErrorCode.refusedStream) this.#owner.onStreamReset('host');
+    if (code === ErrorCode.refusedStream) return;
+    // As in Envoy: a host that finds a fault in the protocol is taken for one that was found in it.
+    this.#owner.onStreamReset(code === ErrorCode.protocolError ? 'us' : 'host');
   }
 
   onStreamOver(): void {
@@ -175,7 +179,9 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   onBadMessage(stream: ClientStream, { kind, details }: MessageFault): void {
     if (kind !== 'invalid') {
       this.#stats.count(SIZE_STATS[kind]);
+      this.#resetsFor = 'host';
       stream.refuse(ErrorCode.internalError, 'remote_reset');
+      this.#resetsFor = 'us';
       return;
     }
     this.#stats.count('rx_messaging_error');

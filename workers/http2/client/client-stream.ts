@@ -149,8 +149,8 @@ export class ClientStream implements RequestEncoder, StreamUser {
   }
 
   onReset(code: number): void {
-    const isRefused = code === ErrorCode.refusedStream;
-    this.#fail(isRefused ? 'remote_refused_stream' : 'remote_reset');
+    if (code === ErrorCode.refusedStream) this.#fail('remote_refused_stream');
+    else this.#fail(code === ErrorCode.protocolError ? 'protocol_error' : 'remote_reset');
   }
 
   onException(): void {

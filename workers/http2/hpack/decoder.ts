@@ -25,8 +25,10 @@ export class HpackError extends Error {
 
 export class HpackDecoder {
   readonly #table: DynamicTable;
-  /** What this side announced as SETTINGS_HEADER_TABLE_SIZE. */
-  readonly #maxTableSize: number;
+  /** What the peer knows of this side's SETTINGS_HEADER_TABLE_SIZE. */
+  #maxTableSize: number;
+  /** The limit became smaller: the next block has to begin with an update (RFC 7541 section 4.2). */
+  #needsUpdate = false;
   #input: Buffer = EMPTY;
   #at = 0;
   #end = 0;
@@ -34,6 +36,15 @@ export class HpackDecoder {
   constructor(maxTableSize: number) {
     this.#maxTableSize = maxTableSize;
     this.#table = new DynamicTable(maxTableSize);
+  }
+
+  /** The peer has heard of another limit. */
+  limitTable(maxTableSize: number): void {
+    if (maxTableSize < this.#maxTableSize) {
+      this.#needsUpdate = true;
+      this.#table.resize(maxTableSize);
+    }
+    this.#maxTableSize = maxTableSize;
   }
 
   /** Decodes one whole block, `input` from `start` to `end`. Throws HpackError. */
@@ -55,7 +66,9 @@ export class HpackDecoder {
       const size = this.#integer(0x1f);
       if (size > this.#maxTableSize) throw new HpackError('table size above the limit');
       this.#table.resize(size);
+      this.#needsUpdate = false;
     }
+    if (this.#needsUpdate && this.#at < this.#end) throw new HpackError('no table size update');
   }
 
   #field(first: number, sink: FieldSink): void {

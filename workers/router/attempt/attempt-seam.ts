@@ -4,6 +4,7 @@ import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
 import type { Metadata, ResetReason } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
+import type { AttemptTrace } from '../../stream/request-trace.ts';
 import type { UpstreamConnectionInfo } from '../../upstream/pools/http-pool.ts';
 import type { AttemptMeter } from '../ledger/cluster-ledger.ts';
 import type { UpstreamAttemptLog } from './upstream-log.ts';
@@ -40,5 +41,6 @@ export interface AttemptOptions {
   /** From the moment that there is a connection; 0: none. */
   readonly maxDurationMs: number;
   readonly log: UpstreamAttemptLog | undefined;
+  readonly trace: AttemptTrace | undefined;
   readonly meter: AttemptMeter | undefined;
 }

@@ -5,6 +5,7 @@
 import type { AccessLog } from '../../access-log/types.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
+import type { AttemptTrace } from '../../stream/request-trace.ts';
 import type { Protocol } from '../../stream/stream-info.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
@@ -26,6 +27,7 @@ interface AttemptTarget {
   readonly client: ConnectionInfo;
   /** What its client speaks. */
   readonly protocol: Protocol | undefined;
+  readonly trace: AttemptTrace | undefined;
 }
 
 interface AttemptParts {
@@ -39,7 +41,7 @@ interface AttemptParts {
 
 export function makeAttempt(
   owner: UpstreamRequestOwner,
-  { cluster, host, action, client, protocol }: AttemptTarget,
+  { cluster, host, action, client, protocol, trace }: AttemptTarget,
   headers: HeaderMap,
   { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: AttemptParts,
 ): UpstreamRequest {
@@ -63,6 +65,7 @@ export function makeAttempt(
     timeouts,
     maxDurationMs: upstreamHttp.maxStreamDurationMs,
     log,
+    trace,
     meter: AttemptMeter.of(cluster.stats, timeouts.perTryMs, clock),
   });
 }

@@ -5,6 +5,7 @@
  */
 import type { Metadata, RequestEncoder, ResetReason } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
+import type { AttemptTrace } from '../../stream/request-trace.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   UpstreamConnectionInfo,
 } from '../../upstream/pools/http-pool.ts';
 import type { AttemptOptions, PerTryTimeout, UpstreamRequestOwner } from './attempt-seam.ts';
+import { resetTexts } from './reset-reasons.ts';
 import { PendingBody } from './pending-body.ts';
 import type { UpstreamAttemptLog } from './upstream-log.ts';
 import { sendMetadata, withWaiting } from './waiting-metadata.ts';
@@ -35,6 +37,7 @@ function leavesHttp(headers: HeaderMap): boolean {
 export class UpstreamRequest implements PoolClient, TimerOwner {
   readonly host: UpstreamHost;
   readonly log: UpstreamAttemptLog | undefined;
+  readonly trace: AttemptTrace | undefined;
   /** False while the request waits, and when a limit refused it before the host was involved. */
   hasTriedHost = false;
   isAwaitingHeaders = true;
@@ -75,6 +78,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.headers = headers;
     this.sawEnd = options.endStream;
     this.log = options.log;
+    this.trace = options.trace;
     this.options = options;
     this.awaitsAgreement = !options.endStream && leavesHttp(headers);
   }
@@ -207,6 +211,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.options.meter?.responded(headers, this.connection?.isAnswerChunked === true);
     this.wholeTimer?.disarm();
     this.restartIdleTimer();
+    this.trace?.answered(headers);
     if (endStream) this.end();
     this.owner.onUpstreamHeaders(this, headers, endStream);
   }
@@ -237,6 +242,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   decodeTrailers(trailers: HeaderMap): void {
     this.options.loop.current = this.owner;
     if (this.isOver) return;
+    this.trace?.trailed(trailers);
     this.end();
     this.owner.onUpstreamTrailers(this, trailers);
   }
@@ -259,6 +265,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   private onOver(reason: ResetReason, detail: string): void {
     if (this.isOver) return;
+    this.trace?.failed(resetTexts(reason).text);
     this.end();
     this.owner.onUpstreamReset(this, reason, detail);
   }

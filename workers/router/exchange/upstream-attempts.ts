@@ -39,7 +39,13 @@ export class UpstreamAttempts {
     const { request, balance, deadline: timeouts, action, bufferLimitBytes } = this.#parts;
     const { upstreamLogs, loop } = this.#context;
     const { connection: client, protocol } = request.info;
-    const target = { cluster, host, action, client, protocol };
+    const trace = request.info.trace?.beginAttempt(balance.requestHeaders, {
+      clusterName: cluster.name,
+      clusterAlias: cluster.resource.observabilityName || cluster.name,
+      host,
+      attempt: request.info.attemptCount,
+    });
+    const target = { cluster, host, action, client, protocol, trace };
     const options = { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop };
     const upstream = makeAttempt(owner, target, balance.requestHeaders, options);
     if (this.newest !== undefined) (this.#others ??= []).push(this.newest);
@@ -78,6 +84,7 @@ export class UpstreamAttempts {
       noteExchange(info, upstream.connection, this.requestDoneMs);
     }
     upstream.log?.end(info, this.#context.loop.clock.ms, flag);
+    upstream.trace?.end(info, flag);
     if (this.newest === upstream) this.newest = this.#others?.pop();
     else this.#others = this.#others?.filter((each) => each !== upstream);
   }
@@ -86,12 +93,13 @@ export class UpstreamAttempts {
   complete(upstream: UpstreamRequest): number | undefined {
     const { request, deadline } = this.#parts;
     deadline.disarm();
-    this.end(upstream, 0);
     request.info.lastUpstreamRxMs = this.#context.loop.clock.ms;
+    this.end(upstream, 0);
     return this.elapsedMs;
   }
 
   cancel(upstream: UpstreamRequest): void {
+    upstream.trace?.cancelled();
     this.end(upstream, 0);
     upstream.cancel();
   }

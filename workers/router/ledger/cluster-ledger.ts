@@ -11,7 +11,7 @@ import {
 import type { LoopClock } from '../../loop/loop-clock.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { AttemptLedger } from '../../stream/request-ledger.ts';
-import { isGrpcContentType } from '../../substitution/grpc-status.ts';
+import { isGrpcContentType } from '../../stream/grpc-status.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { ClusterStats } from '../../upstream/cluster-stats.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';

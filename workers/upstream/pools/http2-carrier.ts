@@ -17,7 +17,8 @@ import type { ClientStream } from '../../http2/client/client-stream.ts';
 import type { Http2Stats } from '../../http2/codec-stats.ts';
 import { KeepAlive, KeepAliveTimes } from '../../http2/keep-alive.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
-import { bufferLimit, type Transport } from '../../net/transport.ts';
+import { bufferLimit } from '../../net/write-blocks.ts';
+import type { Transport } from '../../net/transport.ts';
 import type { ResetReason } from '../../stream/codec.ts';
 import type { Protocol } from '../../stream/stream-info.ts';
 import type { UpstreamCluster } from '../cluster.ts';
@@ -149,6 +150,8 @@ export class Http2Carrier implements Http2ClientOwner {
   onProtocolError(): void {
     if (this.#connection.isClosed) return;
     this.#connection.count(index.upstream_cx_protocol_error);
+    // The host is told why, where it is told anything.
+    this.#connection.transport.flush();
     this.#connection.end('local', 'protocol_error');
   }
 

@@ -1,4 +1,5 @@
 /** Role-based rules, which the HTTP and the network filter share. */
+import type { CelExpression } from '../../../cel/expression.ts';
 import type { MatcherTree } from '../../routes/matcher-tree.ts';
 import type {
   FilterStateMatcher,
@@ -36,6 +37,8 @@ interface RbacPolicy {
   readonly name: string;
   readonly permission: RbacRule;
   readonly principal: RbacRule;
+  /** Has to be true besides; what goes wrong in it is not. */
+  readonly condition?: CelExpression;
 }
 
 export interface RbacRules {

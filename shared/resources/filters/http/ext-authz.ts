@@ -62,6 +62,8 @@ export interface ExtAuthzOptions {
   readonly routeMetadataNamespaces: readonly string[];
   readonly includesPeerCertificate: boolean;
   readonly includesTlsSession: boolean;
+  /** Of the node's metadata: labels that the service is told of this side; empty: none. */
+  readonly labelsKey: string;
   /** Absent: all for a gRPC service, only those that are always sent for an HTTP service. */
   readonly allowedHeaders?: readonly StringMatcher[];
   readonly disallowedHeaders: readonly StringMatcher[];
@@ -69,12 +71,9 @@ export interface ExtAuthzOptions {
   readonly sendsRawHeaders: boolean;
   readonly validatesMutations: boolean;
   readonly mutationRules?: HeaderMutationRules;
-  readonly destinationLabels: Dictionary<string>;
   readonly ingestsMetadata: boolean;
-  readonly keepsFilterState: boolean;
   /** 0: no limit but that of the answer as a whole. */
   readonly deniedBodyBytesMax: number;
-  readonly enforcesHeaderLimits: boolean;
   /** Requests pass whatever a check says; what it said is counted. */
   readonly isShadow: boolean;
 }

@@ -21,6 +21,8 @@ export interface LocalRateLimitOptions {
   /** `X-RateLimit-Limit`, `-Remaining` and `-Reset`. */
   readonly rateLimitHeaders: boolean;
   readonly descriptors: readonly DescriptorLimit[];
+  /** Of a descriptor with an entry that any value fits: those used last. */
+  readonly bucketsPerWildcard: number;
   /** Of the route's and virtual host's rate limits those of this number count. */
   readonly stage: number;
   /** In place of the route's and virtual host's; absent where there are none. */

@@ -9,6 +9,9 @@ import type { CidrRange } from '../../../../shared/api/generated/envoy/config/co
 import type { MetadataMatcher } from '../../../../shared/api/generated/envoy/type/matcher/v3/metadata.ts';
 import type { PathMatcher } from '../../../../shared/api/generated/envoy/type/matcher/v3/path.ts';
 import type { RbacRule, RbacRules } from '../../../../shared/resources/filters/common/rbac.ts';
+import type { CelExpression } from '../../../../shared/cel/expression.ts';
+import { celFeatures, resolveCelExpr } from '../../cel.ts';
+import { optional } from '../../values.ts';
 import { resolveCidr } from '../../http/cidr.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import { resolveFilterStateMatcher } from '../../matchers/filter-state-matcher.ts';
@@ -19,7 +22,13 @@ import { PATH_MATCH } from '../../routes/path-templates.ts';
 import type { Scope } from '../../scope.ts';
 
 const RULES_FIELDS = knownFields<RBAC>(['action', 'policies']);
-const POLICY_FIELDS = knownFields<Policy>(['permissions', 'principals']);
+const POLICY_FIELDS = knownFields<Policy>([
+  'permissions',
+  'principals',
+  'condition',
+  'checked_condition',
+  'cel_config',
+]);
 const PERMISSION_FIELDS = knownFields<Permission>([
   'and_rules',
   'or_rules',
@@ -68,9 +77,18 @@ export function resolveRbacRules(message: RBAC, scope: Scope): RbacRules {
         name,
         permission: anyOf(policy.permissions, place.at('permissions'), resolvePermission),
         principal: anyOf(policy.principals, place.at('principals'), resolvePrincipal),
+        ...optional('condition', resolveCondition(policy, place)),
       };
     }),
   };
+}
+
+function resolveCondition(policy: Policy, scope: Scope): CelExpression | undefined {
+  const { condition, checked_condition: checked, cel_config: config } = policy;
+  const features = celFeatures(config);
+  if (condition !== undefined) return resolveCelExpr(condition, scope.at('condition'), features);
+  if (checked === undefined) return undefined;
+  return resolveCelExpr(checked.expr ?? {}, scope.at('checked_condition', 'expr'), features);
 }
 
 function resolvePermission(message: Permission, scope: Scope): RbacRule {

@@ -36,27 +36,29 @@ export const LOCAL_RATE_LIMIT_FILTER = httpFilter(
   perRoute(LOCAL_RATE_LIMIT_TYPE, resolveLocalRateLimit),
 );
 
-const FIELDS = knownFields<LocalRateLimit>(
-  [
-    'stat_prefix',
-    'status',
-    'token_bucket',
-    'filter_enabled',
-    'filter_enforced',
-    'response_headers_to_add',
-    'local_rate_limit_per_downstream_connection',
-    'enable_x_ratelimit_headers',
-    'descriptors',
-    'stage',
-    'vh_rate_limits',
-    'always_consume_default_token_bucket',
-    'rate_limits',
-    'request_headers_to_add_when_not_enforced',
-    'rate_limited_as_resource_exhausted',
-  ],
-  // Buckets made on demand are refused by their entry.
-  ['max_dynamic_descriptors'],
-);
+const FIELDS = knownFields<LocalRateLimit>([
+  'stat_prefix',
+  'status',
+  'token_bucket',
+  'filter_enabled',
+  'filter_enforced',
+  'response_headers_to_add',
+  'local_rate_limit_per_downstream_connection',
+  'enable_x_ratelimit_headers',
+  'descriptors',
+  'stage',
+  'vh_rate_limits',
+  'always_consume_default_token_bucket',
+  'rate_limits',
+  'request_headers_to_add_when_not_enforced',
+  'rate_limited_as_resource_exhausted',
+  'max_dynamic_descriptors',
+]);
+
+/** Envoy's own default. */
+const BUCKETS_PER_WILDCARD = 20;
+/** They are looked through for each request. */
+const BUCKETS_PER_WILDCARD_MAX = 1024;
 
 const NEVER: RuntimeFraction = { numerator: 0, denominator: 100 };
 /** Envoy refuses shorter intervals in the same words. */
@@ -83,6 +85,7 @@ function resolveLocalRateLimit(message: LocalRateLimit, scope: Scope): LocalRate
 type ByDescriptor = Pick<
   LocalRateLimitOptions,
   | 'descriptors'
+  | 'bucketsPerWildcard'
   | 'stage'
   | 'virtualHostLimits'
   | 'alwaysTakesOwn'
@@ -96,6 +99,7 @@ function resolveDescriptors(message: LocalRateLimit, scope: Scope): ByDescriptor
     descriptors: (message.descriptors ?? []).map((descriptor, index) =>
       resolveDescriptor(descriptor, scope.at('descriptors', index)),
     ),
+    bucketsPerWildcard: resolveWildcards(message, scope),
     stage: message.stage ?? 0,
     virtualHostLimits:
       typeof message.vh_rate_limits === 'string' ? message.vh_rate_limits : 'OVERRIDE',
@@ -107,6 +111,18 @@ function resolveDescriptors(message: LocalRateLimit, scope: Scope): ByDescriptor
     isResourceExhausted: message.rate_limited_as_resource_exhausted ?? false,
     ...optional('rateLimits', resolveOwnRateLimits(message, scope.at('rate_limits'))),
   };
+}
+
+function resolveWildcards(
+  { max_dynamic_descriptors: configured = BUCKETS_PER_WILDCARD }: LocalRateLimit,
+  scope: Scope,
+): number {
+  if (configured > BUCKETS_PER_WILDCARD_MAX) {
+    scope
+      .at('max_dynamic_descriptors')
+      .unsupported(`more than ${BUCKETS_PER_WILDCARD_MAX} of them are`, 'set a smaller number');
+  }
+  return configured;
 }
 
 /** The filter's own policies, of which less can be asked than of those of routes. */
@@ -134,14 +150,10 @@ const DESCRIPTOR_FIELDS = knownFields<LocalRateLimitDescriptor>(['entries', 'tok
 
 function resolveDescriptor(message: LocalRateLimitDescriptor, scope: Scope): DescriptorLimit {
   refuseOtherFields(message, DESCRIPTOR_FIELDS, scope);
-  const entries = (message.entries ?? []).map(({ key = '', value = '' }, index) => {
-    if (value === '') {
-      scope
-        .at('entries', index)
-        .unsupported('an entry without a value, which every value fits, is');
-    }
-    return { key: toByteString(key), value: toByteString(value) };
-  });
+  const entries = (message.entries ?? []).map(({ key = '', value = '' }) => ({
+    key: toByteString(key),
+    value: toByteString(value),
+  }));
   const bucket = resolveRateLimitBucket(message.token_bucket ?? {}, scope.at('token_bucket'));
   return { entries, bucket };
 }

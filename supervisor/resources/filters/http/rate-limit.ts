@@ -52,7 +52,6 @@ const FIELDS = knownFields<RateLimit>([
   'failure_mode_deny_percent',
   'rate_limits',
   'metadata_namespace',
-  'enable_retry_after_header',
 ]);
 
 function resolveOptions(message: RateLimit, scope: Scope): RateLimitOptions | undefined {
@@ -80,19 +79,13 @@ function resolveTold(
   scope: Scope,
 ): Pick<
   RateLimitOptions,
-  | 'isResourceExhausted'
-  | 'rateLimitHeaders'
-  | 'tellsLimited'
-  | 'tellsRetryAfter'
-  | 'limitedStatus'
-  | 'responseHeaders'
+  'isResourceExhausted' | 'rateLimitHeaders' | 'tellsLimited' | 'limitedStatus' | 'responseHeaders'
 > {
   const limited = statusNumber(message.rate_limited_status?.code) ?? 429;
   return {
     isResourceExhausted: message.rate_limited_as_resource_exhausted ?? false,
     rateLimitHeaders: message.enable_x_ratelimit_headers === 'DRAFT_VERSION_03',
     tellsLimited: message.disable_x_envoy_ratelimited_header !== true,
-    tellsRetryAfter: message.enable_retry_after_header ?? false,
     limitedStatus: limited < 400 ? 429 : limited,
     responseHeaders: (message.response_headers_to_add ?? []).map((option, index) =>
       resolveHeaderValue(option, scope.at('response_headers_to_add', index)),

@@ -17,6 +17,8 @@ const COMPOSED: readonly (readonly [RegExp, string])[] = [
   [/^ejections_detected_/, '`ejections_detected_${'],
   [/^ejections_enforced_/, '`ejections_enforced_${'],
   [/^streams_closed_\d+$/, '`streams_closed_${'],
+  [/^shadow_(denied|error)$/, '`shadow_${'],
+  [/^(request|response)_(enabled|enforced|pending|incoming|allowed|transfer)/, '#direction}_${'],
 ];
 
 const root = process.cwd();

@@ -129,6 +129,7 @@ describe('an option that takes effect', () => {
     const untested = optionEntries.map(([key]) => flagOf(key)).filter((flag) => !words.has(flag));
     assert.deepEqual(untested, [
       '--hot-restart-version',
+      '--strict-yaml',
       '--validate-format',
       '--validate-skip-secrets',
       '--heap-sampling',
@@ -148,10 +149,14 @@ describe('an option that takes effect', () => {
     ]);
   });
 
-  it('knows the validation report options', () => {
-    const options = optionsOf('--validate-format=sarif', '--validate-skip-secrets');
+  it('knows the options of validation', () => {
+    const options = optionsOf(
+      '--validate-format=sarif',
+      '--validate-skip-secrets',
+      '--strict-yaml',
+    );
     assert.equal(options.validateFormat, 'sarif');
-    assert.equal(options.validateSkipSecrets, true);
+    assert.deepEqual([options.validateSkipSecrets, options.strictYaml], [true, true]);
   });
 
   it('knows the option that samples heaps', () => {

@@ -15,7 +15,7 @@ test('the command line stands above the bootstrap, field by field', () => {
       metadata: { role: 'edge' },
       locality: { region: 'r', zone: 'from-file' },
     },
-    identity: { id: 'cli', cluster: 'cli-cluster', zone: 'zone-7' },
+    identity: { id: 'cli', cluster: 'cli-cluster', zone: 'zone-7', metadata: {} },
     version: VERSION,
   });
   const { extensions, ...rest } = node;
@@ -41,7 +41,7 @@ test('the command line stands above the bootstrap, field by field', () => {
 test('a server without a node has no locality', () => {
   const node = nodeMessage({
     configured: {},
-    identity: { id: '', cluster: '', zone: '' },
+    identity: { id: '', cluster: '', zone: '', metadata: {} },
     version: VERSION,
   });
   assert.deepEqual(Object.keys(node), [

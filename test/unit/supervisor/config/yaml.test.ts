@@ -179,12 +179,6 @@ flags_path: x[1
     }
   });
 
-  it('refuse a duplicate key with its place', async () => {
-    assert.deepEqual(await errorsOf('node:\n  id: a\n  cluster: c\n  id: b\n'), [
-      "test.yaml:4:3: duplicate key 'id'",
-    ]);
-  });
-
   it('refuse an alias of itself and one without an anchor', async () => {
     assert.match((await errorsOf('node: &n {metadata: *n}'))[0] ?? '', /1:21: the anchor 'n'/);
     assert.match((await errorsOf('node: *n'))[0] ?? '', /1:7: the anchor 'n'/);

@@ -18,16 +18,24 @@ function write(name: string, text: string): string {
   return path;
 }
 
+async function problemsOf(...parts: Parameters<typeof found>): Promise<string[]> {
+  const problems = await found(...parts);
+  return problems.map((problem) => formatProblem(problem).replaceAll(`${folder}/`, ''));
+}
+
 /** Of a bootstrap with this below `dynamic_resources` and with these other sections. */
-async function problemsOf(dynamic: string, rest = '', skipSecrets = false): Promise<string[]> {
+async function found(
+  dynamic: string,
+  rest = '',
+  skipSecrets = false,
+): Promise<Awaited<ReturnType<typeof checkFollowedFiles>>> {
   const configYaml = `node: {id: a, cluster: b}\ndynamic_resources: ${dynamic}\n${rest}`;
   const configuration = await loadConfiguration(
     optionsOf('--mode', 'validate', '--config-yaml', configYaml),
     systemClock,
   );
-  const options = { unknownFields: 'warn', skipSecrets } as const;
-  const problems = await checkFollowedFiles(configuration, options);
-  return problems.map((problem) => formatProblem(problem).replaceAll(`${folder}/`, ''));
+  const options = { unknownFields: 'warn', refusesRepeatedKeys: false, skipSecrets } as const;
+  return await checkFollowedFiles(configuration, options);
 }
 
 const lds = (path: string): string => `{lds_config: {path_config_source: {path: ${path}}}}`;
@@ -147,6 +155,31 @@ describe('Validation of files that the bootstrap names', () => {
       problem,
       /^kind\.yaml:2:12: resources\[0\]\.@type: unexpected resource type envoy\.config\.listener/,
     );
+  });
+
+  it('warns of key files that a secret names before they are there', async () => {
+    const secret = (key: string): string => `resources:
+- "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret
+  name: s
+  tls_certificate: {certificate_chain: {filename: ${key}}, private_key: {filename: ${key}}}
+`;
+    const tls = (path: string): string => `${LISTENER}  filter_chains:
+  - filters: []
+    transport_socket:
+      name: t
+      typed_config:
+        "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
+        common_tls_context:
+          tls_certificate_sds_secret_configs:
+          - {name: s, sds_config: {path_config_source: {path: ${path}}}}
+`;
+    const severities = async (name: string, key: string): Promise<readonly string[]> => {
+      const listener = write(`${name}-l.yaml`, tls(write(`${name}.yaml`, secret(key))));
+      return (await found(lds(listener))).map(({ severity }) => severity);
+    };
+    assert.deepEqual(await severities('later', '/no/such.pem'), ['warning']);
+    const damaged = write('damaged.pem', 'no key');
+    assert.deepEqual(await severities('damaged', damaged), ['error']);
   });
 
   it('reads runtime layers', async () => {

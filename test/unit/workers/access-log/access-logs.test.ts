@@ -12,6 +12,7 @@ import type { RuntimeSnapshot } from '../../../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../../../shared/stats/stat-writer.ts';
 import { AccessLogs } from '../../../../workers/access-log/access-logs.ts';
 import { compileLogFilter } from '../../../../workers/access-log/log-filter.ts';
+import { WorkerLoop } from '../../../../workers/loop/worker-loop.ts';
 import { ResponseFlag } from '../../../../workers/stream/response-flags.ts';
 import type { StreamInfo } from '../../../../workers/stream/stream-info.ts';
 import { HERITAGE } from '../../../support/parts/data-plane.ts';
@@ -36,6 +37,7 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
   const errors: string[] = [];
   const logs = new AccessLogs({
     clock: systemClock,
+    loop: new WorkerLoop(systemClock),
     pages: pagesOfOne(),
     heritage: HERITAGE,
     exceptions: { note: () => undefined },

@@ -8,7 +8,7 @@ import {
   compileDescriptors,
   type Descriptor,
 } from '../../../../workers/filters/common/rate-limit-descriptors.ts';
-import { TokenBucket } from '../../../../workers/filters/common/token-bucket.ts';
+import { OwnState, TokenBucket } from '../../../../workers/filters/common/token-bucket.ts';
 import { requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
 
 const PLAIN = { disableKey: '', appliesWhenDone: false } as const;
@@ -82,6 +82,17 @@ describe('the descriptor of a request', () => {
     assert.equal(descriptorOf([{ ...match, expected: false }], '/'), 'query_match=qm');
   });
 
+  it('knows the ranges that a client may be in, or may not', () => {
+    const here = [{ address: '127.0.0.0', prefixLength: 8 }];
+    const elsewhere = [{ address: '10.0.0.0', prefixLength: 8 }];
+    const by = (ranges: typeof here, isInverted: boolean): string | undefined =>
+      descriptorOf([{ ...match, queryParameters: [], clients: { ranges, isInverted } }]);
+    assert.equal(by(here, false), 'query_match=qm');
+    assert.equal(by(elsewhere, false), undefined);
+    assert.equal(by(here, true), undefined);
+    assert.equal(by(elsewhere, true), 'query_match=qm');
+  });
+
   it('counts at its own stage alone', () => {
     assert.deepEqual(compileDescriptors([{ ...PLAIN, stage: 1, actions: [generic] }], 0, ''), []);
     const skipped = { stage: 0, ...PLAIN, disableKey: 'off.key', actions: [generic] } as const;
@@ -100,7 +111,10 @@ describe('buckets by descriptor', () => {
   const buckets = (alwaysTakesOwn: boolean) => {
     const descriptors = [{ entries: of('a'), bucket: bucket(2) }];
     const options = { descriptors, alwaysTakesOwn } as unknown as LocalRateLimitOptions;
-    return new LimitBuckets(bucket(1), options, (each) => new TokenBucket(each));
+    return new LimitBuckets(bucket(1), options, {
+      bucket: (each) => new TokenBucket(each),
+      state: () => new OwnState(),
+    });
   };
 
   it('give a token each, and the limit itself one more', () => {

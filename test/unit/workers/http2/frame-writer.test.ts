@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { FrameWriter } from '../../../../workers/http2/frame-writer.ts';
 import { FRAME_HEADER_BYTES } from '../../../../workers/http2/frames.ts';
 import { Http2Stream, type StreamUser } from '../../../../workers/http2/http2-stream.ts';
-import type { Wire } from '../../../../workers/net/transport.ts';
+import type { Wire } from '../../../../workers/net/wire.ts';
 
 const user: StreamUser = {
   onData: () => undefined,

@@ -5,7 +5,6 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Duplex } from 'node:stream';
 import { after, describe, it } from 'node:test';
 import { HeldBytes } from '../../../../workers/loop/held-bytes.ts';
 import type { ByteStreamOwner } from '../../../../workers/net/byte-stream.ts';
@@ -16,6 +15,7 @@ import {
   type ServerHandshake,
   TlsServerStream,
 } from '../../../../workers/net/tls-server-stream.ts';
+import { inBytes } from '../../../support/in-bytes.ts';
 import { makeAuthority } from '../../../support/parts/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
@@ -150,7 +150,7 @@ function serve(socket: net.Socket, { refusal, onData }: Wishes): Served {
     context,
     asksPeer: false,
     refusesMissingPeer: false,
-    alpn: undefined,
+    protocolsFor: undefined,
     choose: undefined,
     onSecure: () => {
       said.push('secure');
@@ -187,18 +187,4 @@ function serve(socket: net.Socket, { refusal, onData }: Wishes): Served {
   };
   const stream = new TlsServerStream({ carrier, handle, runtime }, handshake, options);
   return { said, stream, over };
-}
-
-/** Everything that is written leaves in single bytes. */
-function inBytes(socket: net.Socket): Duplex {
-  const through = new Duplex({
-    read: () => undefined,
-    write: (piece: Buffer, _encoding, done) => {
-      for (let at = 0; at < piece.length; at += 1) socket.write(piece.subarray(at, at + 1));
-      done();
-    },
-  });
-  socket.on('data', (piece: Buffer) => through.push(piece));
-  socket.on('end', () => through.push(null));
-  return through;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { packCel } from '../../../../shared/cel/expression.ts';
 import { COMMANDS } from '../../../../shared/substitution/commands.ts';
 import { systemClock } from '../../../../shared/process/clock.ts';
 import type { JsonFormatValue } from '../../../../shared/resources/access-log.ts';
@@ -261,15 +262,9 @@ describe('text formats', () => {
   });
 
   it('exist for every command and stand an empty stream', () => {
-    const sample: Readonly<Record<string, string>> = {
-      header: '(x)',
-      keys: '(a:b)',
-      word: '(x)',
-      time: '',
-      command_only: '',
-    };
+    const sample = { header: '(x)', keys: '(a:b)', word: '(x)', time: '', command_only: '' };
     for (const [name, syntax] of Object.entries(COMMANDS)) {
-      const argument = SPECIAL[name] ?? (syntax.required ? (sample[syntax.form] ?? '') : '');
+      const argument = SPECIAL[name] ?? (syntax.required ? sample[syntax.form] : '');
       assert.equal(typeof text(`%${name}${argument}%`, streamInfo()), 'string', name);
       assert.ok(JSON.parse(json({ a: `%${name}${argument}%` }, streamInfo())), name);
     }
@@ -277,6 +272,8 @@ describe('text formats', () => {
 });
 
 const SPECIAL: Readonly<Record<string, string>> = {
+  CEL: `(${packCel({ kind: 'list', items: [] })})`,
+  TYPED_CEL: `(${packCel({ kind: 'list', items: [] })})`,
   COALESCE: '({"operators":["HOSTNAME"]})',
   COMMON_DURATION: '(DS_RX_BEG:DS_TX_END)',
   METADATA: '(ROUTE:a)',

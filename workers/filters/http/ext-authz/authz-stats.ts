@@ -10,7 +10,7 @@ import type { FilterContext } from '../../filter-context.ts';
 
 type AuthzStat = keyof typeof EXT_AUTHZ.index;
 /** Those that a cluster has too. */
-type ClusterStat = 'ok' | 'denied' | 'error' | 'failure_mode_allowed';
+type ClusterStat = 'ok' | 'denied' | 'error' | 'failure_mode_allowed' | 'invalid';
 
 export class AuthzStats {
   readonly #context: FilterContext;

@@ -1,9 +1,15 @@
 /** Writes envoy.service.auth.v3.CheckRequest: what a gRPC service is told of a request. */
 import type { ExtAuthzOptions } from '../../../../shared/resources/filters/http/ext-authz.ts';
-import type { Dictionary, Struct } from '../../../../shared/text/dictionary.ts';
-import type { Address, CertificateInfo, ConnectionInfo } from '../../../net/connection-info.ts';
+import type { Dictionary } from '../../../../shared/text/dictionary.ts';
 import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
-import { writeStruct } from '../../../protobuf/struct-message.ts';
+import {
+  knownMetadata,
+  writeDestination,
+  writeMap,
+  writeMetadata,
+  writeSource,
+  writeTlsSession,
+} from '../../common/check-attributes.ts';
 import { repairUtf8 } from '../../../tap/repair-utf8.ts';
 import type { CheckedRequest } from './check.ts';
 import { type NamePredicate, visitAsked } from './asked-headers.ts';
@@ -14,15 +20,18 @@ const PSEUDO = [':authority', ':method', ':path', ':scheme'] as const;
 export interface CheckFacts {
   readonly options: ExtAuthzOptions;
   readonly asks: NamePredicate;
+  /** Of this side. */
+  readonly labels: Dictionary<string>;
 }
 
 export function writeCheckRequest(request: CheckedRequest, facts: CheckFacts): Buffer {
-  const { info } = request;
-  const { options } = facts;
+  const { info, headers } = request;
+  const { options, labels } = facts;
   const writer = new ProtoWriter();
   writer.message(1, () => {
-    writeSource(writer, request, options);
-    writer.message(2, () => writeDestination(writer, info.connection, options));
+    const service = headers.get('x-envoy-downstream-service-cluster') ?? '';
+    writeSource(writer, info, { ...options, service });
+    writeDestination(writer, info.connection, labels);
     writer.message(4, () => {
       writer.message(1, () => writeTime(writer, info.startWallMs));
       writer.message(2, () => writeHttp(writer, request, facts));
@@ -30,60 +39,13 @@ export function writeCheckRequest(request: CheckedRequest, facts: CheckFacts): B
     writeMap(writer, 10, request.contextExtensions);
     const { metadataNamespaces: names, routeMetadataNamespaces: ofRoute } = options;
     const { route } = request;
-    writeMetadata(writer, 11, names, (name) => {
-      return info.dynamicMetadata?.get(name) ?? info.connection.dynamicMetadata?.get(name);
-    });
-    if (options.includesTlsSession && info.connection.tls !== undefined) {
-      writer.message(12, () => writer.text(1, info.connection.requestedServerName));
-    }
+    writeMetadata(writer, 11, names, (name) => knownMetadata(info, name));
+    if (options.includesTlsSession) writeTlsSession(writer, info.connection);
     writeMetadata(writer, 13, ofRoute, (name) => {
       return Object.hasOwn(route?.metadata ?? {}, name) ? route?.metadata?.[name] : undefined;
     });
   });
   return writer.finish();
-}
-
-function writeSource(
-  writer: ProtoWriter,
-  { headers, info }: CheckedRequest,
-  options: ExtAuthzOptions,
-): void {
-  const { tls } = info.connection;
-  writer.message(1, () => {
-    writer.message(1, () => writeAddress(writer, info.downstreamRemoteAddress));
-    writer.text(2, valid(headers.get('x-envoy-downstream-service-cluster') ?? ''));
-    writer.utf8(4, principalOf(tls?.peer));
-    if (options.includesPeerCertificate && tls?.peer !== undefined) {
-      writer.utf8(5, encodeURIComponent(tls.peer.pem));
-    }
-  });
-}
-
-function writeDestination(
-  writer: ProtoWriter,
-  { localAddress, tls }: ConnectionInfo,
-  { destinationLabels }: ExtAuthzOptions,
-): void {
-  writer.message(1, () => writeAddress(writer, localAddress));
-  writeMap(writer, 3, destinationLabels);
-  writer.utf8(4, principalOf(tls?.local));
-}
-
-/** The certificate's first name: of a URI, else of DNS, else its subject. */
-function principalOf(certificate: CertificateInfo | undefined): string {
-  if (certificate === undefined) return '';
-  return certificate.uriSans[0] ?? certificate.dnsSans[0] ?? certificate.subject;
-}
-
-function writeAddress(writer: ProtoWriter, { kind, ip, port }: Address): void {
-  if (kind === 'pipe') {
-    writer.message(2, () => writer.utf8(1, ip));
-    return;
-  }
-  writer.message(1, () => {
-    writer.utf8(2, ip);
-    writer.integer(3, port);
-  });
 }
 
 function writeTime(writer: ProtoWriter, ms: number): void {
@@ -142,34 +104,6 @@ function rawEntry(writer: ProtoWriter): Visit {
       writer.bytes(3, Buffer.from(value, 'latin1'));
     });
   };
-}
-
-function writeMap(writer: ProtoWriter, field: number, map: Dictionary<string>): void {
-  for (const [key, value] of Object.entries(map)) {
-    writer.message(field, () => {
-      writer.utf8(1, key);
-      writer.utf8(2, value);
-    });
-  }
-}
-
-/** envoy.config.core.v3.Metadata, also with nothing in it. */
-function writeMetadata(
-  writer: ProtoWriter,
-  field: number,
-  names: readonly string[],
-  find: (name: string) => Struct | undefined,
-): void {
-  writer.message(field, () => {
-    for (const name of names) {
-      const struct = find(name);
-      if (struct === undefined) continue;
-      writer.message(1, () => {
-        writer.utf8(1, name);
-        writeStruct(writer, 2, struct);
-      });
-    }
-  });
 }
 
 /** 64 bits, which name the check in the logs of its service. */

@@ -52,11 +52,9 @@ export function readCheckResponse(bytes: Buffer): CheckOutcome {
     else if (field.number === 4) metadata = structIn(field) ?? metadata;
     else if (field.number === 5) [ok, denied, failed] = [undefined, undefined, readAnswer(field)];
   });
-  if (failed !== undefined) {
-    return { kind: 'error', metadata, answer: answerOf(failed, INTERNAL_ERROR) };
-  }
-  if (code !== 0) return { kind: 'denied', metadata, ...answerOf(denied, FORBIDDEN) };
-  return allowed(ok, metadata);
+  if (code === 0) return allowed(ok, metadata);
+  if (failed === undefined) return { kind: 'denied', metadata, ...answerOf(denied, FORBIDDEN) };
+  return { kind: 'error', metadata, answer: answerOf(failed, INTERNAL_ERROR) };
 }
 
 function allowed(ok: OkPart | undefined, metadata: Struct | undefined): CheckOutcome {
@@ -110,7 +108,7 @@ function answerOf(
 function codeIn(field: ProtoField, before: number): number {
   let code = before;
   field.message((part) => {
-    if (part.number === 1) code = part.integer() ?? code;
+    if (part.number === 1) code = part.int32() ?? code;
     else if (part.number === 2) part.text();
   });
   return code;
@@ -121,7 +119,7 @@ function readAnswer(field: ProtoField): AnswerPart {
   field.message((part) => {
     if (part.number === 1) {
       part.message((status) => {
-        if (status.number === 1) answer.status = status.integer() ?? answer.status;
+        if (status.number === 1) answer.status = status.int32() ?? answer.status;
       });
     } else if (part.number === 2) answer.headers.push(readOption(part));
     else if (part.number === 3) answer.body = part.text() ?? answer.body;
@@ -159,7 +157,7 @@ function readOption(field: ProtoField): HeaderOption {
       part.message((flag) => {
         if (flag.number === 1) option.append = flag.integer() !== 0;
       });
-    } else if (part.number === 3) option.action = part.integer() ?? option.action;
+    } else if (part.number === 3) option.action = part.int32() ?? option.action;
   });
   return option;
 }

@@ -83,7 +83,7 @@ export function makeExtAuthzFilter(
 
 function makeChecker(service: AuthzService, own: ExtAuthzOptions, context: FilterContext): Checker {
   if (service.kind === 'http') return makeHttpChecker(service, own, context.services);
-  const checker = makeGrpcChecker(service, own, context.grpc);
+  const checker = makeGrpcChecker(service, own, context);
   context.onRelease(() => checker.release());
   return checker;
 }

@@ -4,24 +4,29 @@ import type {
   ExtAuthzOptions,
 } from '../../../../shared/resources/filters/http/ext-authz.ts';
 import { readMessage } from '../../../protobuf/proto-reader.ts';
-import type { GrpcServices } from '../../../services/grpc-services.ts';
+import { labelsOf } from '../../common/check-attributes.ts';
+import type { FilterContext } from '../../filter-context.ts';
 import { CHECK_FAILED, type Checker } from './check.ts';
 import { matcherOf, type NamePredicate } from './asked-headers.ts';
 import { writeCheckRequest } from './check-request.ts';
 import { readCheckResponse } from './check-response.ts';
 
-const METHOD = '/envoy.service.auth.v3.Authorization/Check';
+export const CHECK_METHOD = '/envoy.service.auth.v3.Authorization/Check';
 
 export function makeGrpcChecker(
   { target, timeoutMs }: AuthzGrpcService,
   options: ExtAuthzOptions,
-  services: GrpcServices,
+  { grpc, nodeMetadata }: FilterContext,
 ): Checker & { release(): void } {
-  const service = services.service(target);
-  const facts = { options, asks: askedBy(options) };
+  const service = grpc.service(target);
+  const facts = {
+    options,
+    asks: askedBy(options),
+    labels: labelsOf(nodeMetadata, options.labelsKey),
+  };
   return {
     check: (request, owner) => {
-      const call = { method: METHOD, timeoutMs, parent: request.info };
+      const call = { method: CHECK_METHOD, timeoutMs, parent: request.info };
       return service.call(call, writeCheckRequest(request, facts), {
         onAnswer: (message) => {
           owner.onOutcome(readMessage(message, readCheckResponse) ?? CHECK_FAILED);

@@ -50,16 +50,17 @@ export class Verdicts {
     askedMs: number,
   ): ResponseEdits | undefined {
     this.#keepMetadata(outcome, callbacks, askedMs);
-    if (this.#own.isShadow) return this.#note(outcome, callbacks);
     if (outcome.kind === 'ok') return this.#allow(outcome, headers, callbacks);
+    if (this.#own.isShadow) return this.#note(outcome, callbacks);
     if (outcome.kind === 'error') return this.#fail(outcome, headers, callbacks);
     this.#deny(outcome, callbacks);
     return undefined;
   }
 
-  #note(outcome: CheckOutcome, { route }: FilterCallbacks): ResponseEdits {
-    if (outcome.kind === 'ok') this.#stats.countFor(route, 'ok');
-    else this.#stats.count(outcome.kind === 'denied' ? 'shadow_denied' : 'shadow_error');
+  /** Of a check on trial, which refuses nothing. */
+  #note({ kind }: Denied | CheckFailed, { route }: FilterCallbacks): ResponseEdits {
+    this.#stats.countFor(route, kind);
+    this.#stats.count(`shadow_${kind}`);
     return NO_RESPONSE_EDITS;
   }
 
@@ -79,7 +80,7 @@ export class Verdicts {
   ): ResponseEdits | undefined {
     const { route } = callbacks;
     if (!applyToRequest(headers, outcome, this.#rules)) {
-      this.#stats.count('invalid');
+      this.#stats.countFor(route, 'invalid');
       refuse(callbacks, 500, 'ext_authz_invalid');
       return undefined;
     }
@@ -92,13 +93,7 @@ export class Verdicts {
     const { route } = callbacks;
     this.#stats.countFor(route, 'denied');
     this.#stats.charge(route, status);
-    const { deniedBodyBytesMax: limit } = this.#own;
-    answer(callbacks, {
-      status,
-      body: limit > 0 ? body.slice(0, limit) : body,
-      headers,
-      details: 'ext_authz_denied',
-    });
+    answer(callbacks, { status, body: this.#cut(body), headers, details: 'ext_authz_denied' });
   }
 
   #fail(
@@ -116,8 +111,13 @@ export class Verdicts {
     }
     const details = 'ext_authz_error';
     if (own === undefined) refuse(callbacks, statusOnError, details);
-    else answer(callbacks, { ...own, details });
+    else answer(callbacks, { ...own, body: this.#cut(own.body), details });
     return undefined;
+  }
+
+  #cut(body: string): string {
+    const { deniedBodyBytesMax: limit } = this.#own;
+    return limit > 0 ? body.slice(0, limit) : body;
   }
 }
 

@@ -2,7 +2,13 @@
 import type { LocalRateLimitOptions } from '../../../../shared/resources/filters/http/local-rate-limit.ts';
 import type { RateLimitBucket } from '../../../../shared/resources/routes/rate-limit-bucket.ts';
 import { type Descriptor, descriptorKey } from '../../common/rate-limit-descriptors.ts';
-import type { TokenBucket } from '../../common/token-bucket.ts';
+import type { BucketState, TokenBucket } from '../../common/token-bucket.ts';
+import { WildcardBuckets } from './wildcard-buckets.ts';
+
+interface Matched {
+  readonly bucket: TokenBucket;
+  readonly perMs: number;
+}
 
 export interface Taken {
   readonly isAllowed: boolean;
@@ -10,26 +16,38 @@ export interface Taken {
   readonly bucket: TokenBucket;
 }
 
+/** Where buckets keep what they hold: in one worker, or in all of them together. */
+export interface BucketStore {
+  bucket(options: RateLimitBucket): TokenBucket;
+  state(name: string): BucketState;
+}
+
 export class LimitBuckets {
   readonly #own: TokenBucket;
   readonly #alwaysTakesOwn: boolean;
-  readonly #byDescriptor = new Map<string, { bucket: TokenBucket; perMs: number }>();
+  readonly #byDescriptor = new Map<string, Matched>();
+  readonly #wildcards: { readonly buckets: WildcardBuckets; readonly perMs: number }[] = [];
 
   constructor(
     own: RateLimitBucket,
-    { descriptors, alwaysTakesOwn }: LocalRateLimitOptions,
-    make: (options: RateLimitBucket) => TokenBucket,
+    { descriptors, alwaysTakesOwn, bucketsPerWildcard }: LocalRateLimitOptions,
+    store: BucketStore,
   ) {
-    this.#own = make(own);
+    this.#own = store.bucket(own);
     this.#alwaysTakesOwn = alwaysTakesOwn;
     for (const { entries, bucket } of descriptors) {
       const perMs = bucket.tokensPerFill / bucket.fillIntervalMs;
-      this.#byDescriptor.set(descriptorKey(entries), { bucket: make(bucket), perMs });
+      if (entries.some(({ value }) => value === '')) {
+        const buckets = new WildcardBuckets({ entries, bucket }, bucketsPerWildcard, store);
+        this.#wildcards.push({ buckets, perMs });
+      } else {
+        this.#byDescriptor.set(descriptorKey(entries), { bucket: store.bucket(bucket), perMs });
+      }
     }
   }
 
   get hasDescriptors(): boolean {
-    return this.#byDescriptor.size > 0;
+    return this.#byDescriptor.size > 0 || this.#wildcards.length > 0;
   }
 
   /**
@@ -37,7 +55,7 @@ export class LimitBuckets {
    */
   take(descriptors: readonly Descriptor[], nowMs: number): Taken {
     const matched = descriptors
-      .map((descriptor) => this.#byDescriptor.get(descriptorKey(descriptor)))
+      .map((descriptor) => this.#find(descriptor))
       .filter((found) => found !== undefined)
       .toSorted((one, other) => one.perMs - other.perMs);
     for (const { bucket } of matched) {
@@ -49,5 +67,16 @@ export class LimitBuckets {
     }
     const isAllowed = this.#own.take(nowMs);
     return { isAllowed, bucket: isAllowed && first !== undefined ? first.bucket : this.#own };
+  }
+
+  /** An exact descriptor goes before one that any value fits. */
+  #find(descriptor: Descriptor): Matched | undefined {
+    const exact = this.#byDescriptor.get(descriptorKey(descriptor));
+    if (exact !== undefined) return exact;
+    for (const { buckets, perMs } of this.#wildcards) {
+      const bucket = buckets.find(descriptor);
+      if (bucket !== undefined) return { bucket, perMs };
+    }
+    return undefined;
   }
 }

@@ -17,13 +17,13 @@ import { compileHeaderMutations, type HeaderMutation } from '../../../routing/he
 import { isEnabled } from '../../../loop/runtime.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
-import { LimitBuckets } from './limit-buckets.ts';
+import { type BucketStore, LimitBuckets } from './limit-buckets.ts';
 import {
   compileDescriptors,
   type Descriptor,
   type DescriptorMaker,
 } from '../../common/rate-limit-descriptors.ts';
-import { TokenBucket } from '../../common/token-bucket.ts';
+import { OwnState, TokenBucket } from '../../common/token-bucket.ts';
 
 interface CompiledLimit {
   readonly options: LocalRateLimitOptions;
@@ -57,7 +57,10 @@ export function makeLocalRateLimitFilter(
       base,
       shared:
         options.bucket &&
-        new LimitBuckets(options.bucket, options, (bucket) => context.sharedBucket(bucket)),
+        new LimitBuckets(options.bucket, options, {
+          bucket: (bucket) => context.sharedBucket(bucket),
+          state: (name) => context.sharedState(name),
+        }),
       ofConnection: new WeakMap(),
       changes: compileHeaderMutations(
         [{ add: options.responseHeaders, remove: [] }],
@@ -77,6 +80,10 @@ export function makeLocalRateLimitFilter(
   return { name, create: (callbacks) => new LocalRateLimitFilter(parts, callbacks) };
 }
 
+const OWN_STORE: BucketStore = {
+  bucket: (options) => new TokenBucket(options),
+  state: () => new OwnState(),
+};
 const NONE: readonly Descriptor[] = [];
 /** Of gRPC. */
 const RESOURCE_EXHAUSTED = 8;
@@ -147,7 +154,7 @@ class LocalRateLimitFilter extends PassThroughFilter {
     const { connection } = this.callbacks.info;
     let buckets = ofConnection.get(connection);
     if (buckets === undefined) {
-      buckets = new LimitBuckets(options.bucket, options, (bucket) => new TokenBucket(bucket));
+      buckets = new LimitBuckets(options.bucket, options, OWN_STORE);
       ofConnection.set(connection, buckets);
     }
     return buckets;

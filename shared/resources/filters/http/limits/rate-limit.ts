@@ -22,7 +22,6 @@ export interface RateLimitOptions {
   readonly rateLimitHeaders: boolean;
   /** `x-envoy-ratelimited`. */
   readonly tellsLimited: boolean;
-  readonly tellsRetryAfter: boolean;
   readonly limitedStatus: number;
   readonly statusOnError: number;
   readonly responseHeaders: readonly HeaderValueOption[];

@@ -61,13 +61,13 @@ const FIELDS = knownFields<ExtAuthz>(
     'allowed_headers',
     'disallowed_headers',
     'include_tls_session',
+    'bootstrap_metadata_labels_key',
     'charge_cluster_response_stats',
     'encode_raw_headers',
     'decoder_header_mutation_rules',
     'enable_dynamic_metadata_ingestion',
     'emit_filter_state_stats',
     'max_denied_response_body_bytes',
-    'enforce_response_header_limits',
     'shadow_mode',
   ],
   [
@@ -82,6 +82,10 @@ const FIELDS = knownFields<ExtAuthz>(
 
 function resolveExtAuthz(message: ExtAuthz, scope: Scope): ExtAuthzOptions {
   refuseOtherFields(message, FIELDS, scope);
+  if (message.emit_filter_state_stats === true) {
+    const text = 'it has no effect: filter state is text here, and has no fields';
+    scope.at('emit_filter_state_stats').warning('no_effect', text);
+  }
   const { decoder_header_mutation_rules: rules, with_request_body: body } = message;
   return {
     statPrefix: message.stat_prefix ?? '',
@@ -97,7 +101,6 @@ function resolveExtAuthz(message: ExtAuthz, scope: Scope): ExtAuthzOptions {
       rules && resolveMutationRules(rules, scope.at('decoder_header_mutation_rules')),
     ),
     deniedBodyBytesMax: message.max_denied_response_body_bytes ?? 0,
-    enforcesHeaderLimits: message.enforce_response_header_limits ?? false,
   };
 }
 
@@ -129,7 +132,6 @@ function resolveFailures(
   | 'statusOnError'
   | 'chargesCluster'
   | 'ingestsMetadata'
-  | 'keepsFilterState'
   | 'isShadow'
 > {
   return {
@@ -138,7 +140,6 @@ function resolveFailures(
     statusOnError: statusNumber(message.status_on_error?.code) ?? 403,
     chargesCluster: message.charge_cluster_response_stats ?? true,
     ingestsMetadata: message.enable_dynamic_metadata_ingestion ?? true,
-    keepsFilterState: message.emit_filter_state_stats ?? false,
     isShadow: message.shadow_mode ?? false,
   };
 }
@@ -153,10 +154,10 @@ function resolveAsked(
   | 'routeMetadataNamespaces'
   | 'includesPeerCertificate'
   | 'includesTlsSession'
+  | 'labelsKey'
   | 'allowedHeaders'
   | 'disallowedHeaders'
   | 'sendsRawHeaders'
-  | 'destinationLabels'
 > {
   const older = message.http_service?.authorization_request?.allowed_headers;
   const own = message.allowed_headers;
@@ -171,10 +172,10 @@ function resolveAsked(
     routeMetadataNamespaces: message.route_metadata_context_namespaces ?? [],
     includesPeerCertificate: message.include_peer_certificate ?? false,
     includesTlsSession: message.include_tls_session ?? false,
+    labelsKey: message.bootstrap_metadata_labels_key ?? '',
     ...optional('allowedHeaders', allowed),
     disallowedHeaders: disallowed ?? [],
     sendsRawHeaders: message.encode_raw_headers ?? false,
-    destinationLabels: dictionary<string>(),
   };
 }
 

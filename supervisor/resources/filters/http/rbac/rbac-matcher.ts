@@ -25,6 +25,11 @@ const ACTIONS = new ExtensionRegistry<RbacAction>('envoy.matching.action', 'RBAC
 const REFUSED_INPUTS: ReadonlySet<string> = new Set([
   'envoy.type.matcher.v3.HttpRequestQueryParamMatchInput',
   'envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput',
+  'envoy.type.matcher.v3.HttpRequestTrailerMatchInput',
+  'envoy.type.matcher.v3.HttpResponseHeaderMatchInput',
+  'envoy.type.matcher.v3.HttpResponseTrailerMatchInput',
+  'envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput',
+  'envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput',
 ]);
 
 const VIOLATION = 'requirement violation while creating RBAC match tree: INVALID_ARGUMENT';

@@ -1,0 +1,18 @@
+/** Settings of envoy.filters.http.cache, which keeps responses in memory. */
+import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import type { StringMatcher } from '../../../routes/matchers.ts';
+
+interface HttpCacheOptions {
+  readonly disabled: boolean;
+  /** Names of request headers that a response may vary by. */
+  readonly allowedVary: readonly StringMatcher[];
+  readonly excludesScheme: boolean;
+  readonly excludesHost: boolean;
+  /** Absent: as large as the cache takes. */
+  readonly maxBodyBytes?: number;
+  readonly ignoresRequestControl: boolean;
+}
+
+export type HttpCacheFilterSettings = FilterResource<'cache', HttpCacheOptions>;
+
+export const HTTP_CACHE_DECLARATION = declareFilter<HttpCacheFilterSettings>();

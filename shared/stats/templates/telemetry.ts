@@ -1,0 +1,42 @@
+/** Statistics of what sends to collectors: tracers, which count by their kind, and access logs. */
+import { defineTemplate } from '../template.ts';
+import { counter } from './spec.ts';
+
+/** Prefix: `tracing.zipkin.` */
+export const ZIPKIN_TRACER = defineTemplate('zipkin_tracer', {
+  spans_sent: counter('Spans sent to collectors'),
+  timer_flushed: counter('Times that the interval of sending passed'),
+  reports_skipped_no_cluster: counter('Reports not sent: no such cluster'),
+  reports_sent: counter('Reports that were accepted'),
+  reports_dropped: counter('Reports that a collector refused, or had no room for'),
+  reports_failed: counter('Reports that could not be sent'),
+});
+
+/** Prefix: `tracing.opentelemetry.` */
+export const OPENTELEMETRY_TRACER = defineTemplate('opentelemetry_tracer', {
+  spans_sent: counter('Spans sent to collectors'),
+  spans_dropped: counter('Spans dropped: too many waited'),
+  timer_flushed: counter('Times that the interval of sending passed'),
+});
+
+/** Prefix: `tracing.datadog.` */
+export const DATADOG_TRACER = defineTemplate('datadog_tracer', {
+  reports_skipped_no_cluster: counter('Reports not sent: no such cluster'),
+  reports_sent: counter('Reports that were accepted'),
+  reports_dropped: counter('Reports dropped: the collector could not take them'),
+  reports_failed: counter('Reports that failed'),
+});
+
+/** Prefix: `tracing.skywalking.` */
+export const SKYWALKING_TRACER = defineTemplate('skywalking_tracer', {
+  cache_flushed: counter('Times that waiting segments were sent'),
+  segments_dropped: counter('Segments dropped: too many waited'),
+  segments_flushed: counter('Segments sent that had waited'),
+  segments_sent: counter('Segments sent to services'),
+});
+
+/** Prefix: `access_logs.open_telemetry_access_log.`, and a log's own. */
+export const OTLP_ACCESS_LOG = defineTemplate('otlp_access_log', {
+  logs_dropped: counter('Records dropped: too many waited'),
+  logs_written: counter('Records sent to collectors'),
+});

@@ -1,0 +1,294 @@
+/**
+ * JSON as a message of a descriptor set, in the mapping of proto3, with the values that the path and
+ * the query bring woven into it. Fields that the message does not have are ignored.
+ */
+import { keyBytes, lengthDelimited, WIRE } from '../../../../shared/bytes/protobuf-wire.ts';
+import type { ProtoField } from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
+import { JsonNumber, JsonObject, type JsonNode, TranscodeError } from './json-text.ts';
+import { type BoundValues, checkCollision } from './bound-values.ts';
+import type { MessageType, ProtoTypes } from './proto-types.ts';
+import { scalarBytes, shown } from './scalar-of-json.ts';
+import { readDuration, readTimestamp, type SecondsAndNanos } from './times.ts';
+import { integerBytes, wireTypeOf } from './wire-values.ts';
+
+interface WriterOptions {
+  readonly isEnumCaseIgnored: boolean;
+  readonly rejectsCollisions: boolean;
+}
+
+type SpecialWriter = (type: MessageType, node: JsonNode, place: string) => Buffer;
+
+const NOTHING = Buffer.alloc(0);
+const NULL_VALUE = 'google.protobuf.NullValue';
+const WRAPPER = /^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/;
+
+export class MessageWriter {
+  readonly #types: ProtoTypes;
+  readonly #options: WriterOptions;
+  readonly #special: ReadonlyMap<string, SpecialWriter>;
+
+  constructor(types: ProtoTypes, options: WriterOptions) {
+    this.#types = types;
+    this.#options = options;
+    this.#special = new Map<string, SpecialWriter>([
+      ['google.protobuf.Timestamp', (type, node, place) => time(type, node, place, readTimestamp)],
+      ['google.protobuf.Duration', (type, node, place) => time(type, node, place, readDuration)],
+      ['google.protobuf.FieldMask', fieldMask],
+      ['google.protobuf.Struct', (type, node, place) => this.#struct(type, node, place)],
+      ['google.protobuf.Value', (type, node, place) => this.#value(type, node, place)],
+      ['google.protobuf.ListValue', (type, node, place) => this.#list(type, node, place)],
+      ['google.protobuf.Any', (type, node, place) => this.#any(type, node, place)],
+    ]);
+  }
+
+  /** The whole request. Throws TranscodeError. */
+  write(type: MessageType, node: JsonNode, bound: BoundValues): Buffer {
+    if (!(node instanceof JsonObject) && !this.#isSpecial(type)) {
+      throw new TranscodeError(': Root element must be a message.');
+    }
+    return this.#message(type, node, '', bound);
+  }
+
+  /** A request whose body is one of its fields. */
+  writeWithField(
+    type: MessageType,
+    path: readonly ProtoField[],
+    node: JsonNode,
+    bound: BoundValues,
+  ): Buffer {
+    let object = node;
+    for (const field of path.toReversed()) {
+      const outer = new JsonObject();
+      outer.members.push([field.name, object]);
+      object = outer;
+    }
+    return this.#message(type, object, '', bound);
+  }
+
+  #isSpecial({ name }: MessageType): boolean {
+    return this.#special.has(name) || WRAPPER.test(name);
+  }
+
+  #message(
+    type: MessageType,
+    node: JsonNode,
+    place: string,
+    bound: BoundValues | undefined,
+  ): Buffer {
+    const special = this.#special.get(type.name);
+    if (special !== undefined) return special(type, node, place);
+    if (WRAPPER.test(type.name)) return this.#wrapper(type, node, place);
+    if (!(node instanceof JsonObject)) throw invalid(place, node, typeUrl(type));
+    return this.#members(type, node, place, bound);
+  }
+
+  #members(
+    type: MessageType,
+    node: JsonObject,
+    place: string,
+    bound: BoundValues | undefined,
+  ): Buffer {
+    const pieces: Buffer[] = [];
+    const woven = new Set<ProtoField>();
+    const choices = new Map<number, ProtoField>();
+    for (const [key, value] of node.members) {
+      const field = type.byName.get(key);
+      if (field === undefined) continue;
+      if (value === null && !takesNull(field)) continue;
+      this.#checkChoice(choices, field);
+      if (this.#options.rejectsCollisions) checkCollision(bound, field, value);
+      const inner = bound?.messages.get(field);
+      if (inner !== undefined) woven.add(field);
+      pieces.push(this.#field(field, value, at(place, field.name), inner));
+    }
+    this.#weave(bound, woven, pieces);
+    return Buffer.concat(pieces);
+  }
+
+  /** What the body did not say. */
+  #weave(bound: BoundValues | undefined, woven: ReadonlySet<ProtoField>, pieces: Buffer[]): void {
+    if (bound === undefined) return;
+    for (const { field, text } of bound.values) {
+      pieces.push(this.#single(field, text, field.name, undefined));
+    }
+    for (const [field, inner] of bound.messages) {
+      if (woven.has(field)) continue;
+      pieces.push(this.#single(field, new JsonObject(), field.name, inner));
+    }
+  }
+
+  #checkChoice(choices: Map<number, ProtoField>, field: ProtoField): void {
+    if (field.oneof === undefined) return;
+    const known = choices.get(field.oneof);
+    if (known !== undefined && known !== field) {
+      throw new TranscodeError(
+        `: oneof field '${known.name}' is already set. Cannot set '${field.name}'`,
+      );
+    }
+    choices.set(field.oneof, field);
+  }
+
+  #field(
+    field: ProtoField,
+    value: JsonNode,
+    place: string,
+    bound: BoundValues | undefined,
+  ): Buffer {
+    const map = this.#types.mapOf(field);
+    if (map !== undefined) return this.#map(field, map, value, place);
+    if (!Array.isArray(value) || takesList(field)) {
+      return this.#single(field, value, place, bound);
+    }
+    if (!field.isRepeated) {
+      throw new TranscodeError(': Proto field is not repeating, cannot start list.');
+    }
+    const items = (value as readonly JsonNode[]).filter(
+      (item) => item !== null || takesNull(field),
+    );
+    return Buffer.concat(
+      items.map((item, index) => this.#single(field, item, `${place}[${index}]`, undefined)),
+    );
+  }
+
+  #map(
+    field: ProtoField,
+    { key, value }: { readonly key: ProtoField; readonly value: ProtoField },
+    node: JsonNode,
+    place: string,
+  ): Buffer {
+    if (!(node instanceof JsonObject)) {
+      throw new TranscodeError(`${place}: Cannot bind a list to map for field '${field.name}'.`);
+    }
+    const entries = node.members.map(([name, item]) => {
+      const inner = `${place}["${name}"]`;
+      const parts = [this.#single(key, name, inner, undefined)];
+      if (item !== null || takesNull(value))
+        parts.push(this.#single(value, item, inner, undefined));
+      return lengthDelimited(field.number, Buffer.concat(parts));
+    });
+    return Buffer.concat(entries);
+  }
+
+  /** One record. */
+  #single(
+    field: ProtoField,
+    value: JsonNode,
+    place: string,
+    bound: BoundValues | undefined,
+  ): Buffer {
+    const type = this.#types.typeOfField(field);
+    if (type !== undefined) {
+      return lengthDelimited(field.number, this.#message(type, value, place, bound));
+    }
+    const enumType = field.kind === 'enum' ? this.#types.enumOf(field.type ?? '') : undefined;
+    const bytes = scalarBytes(field, value, place, {
+      enumType,
+      isCaseIgnored: this.#options.isEnumCaseIgnored,
+    });
+    const wire = wireTypeOf(field.kind);
+    if (wire === WIRE.bytes) return lengthDelimited(field.number, bytes);
+    return Buffer.concat([keyBytes(field.number, wire), bytes]);
+  }
+
+  #wrapper(type: MessageType, node: JsonNode, place: string): Buffer {
+    const field = type.byNumber.get(1);
+    if (field === undefined || node === null) return NOTHING;
+    return this.#single(field, node, place, undefined);
+  }
+
+  #struct(type: MessageType, node: JsonNode, place: string): Buffer {
+    const field = type.byNumber.get(1);
+    if (field === undefined || !(node instanceof JsonObject)) {
+      throw invalid(place, node, typeUrl(type));
+    }
+    return this.#field(field, node, place, undefined);
+  }
+
+  #list(type: MessageType, node: JsonNode, place: string): Buffer {
+    const field = type.byNumber.get(1);
+    if (field === undefined || !Array.isArray(node)) throw invalid(place, node, typeUrl(type));
+    const items = node as readonly JsonNode[];
+    return Buffer.concat(items.map((item) => this.#single(field, item, place, undefined)));
+  }
+
+  #value(type: MessageType, node: JsonNode, place: string): Buffer {
+    const field = type.byNumber.get(numberOfValue(node));
+    if (field === undefined) return NOTHING;
+    return this.#single(field, node, place, undefined);
+  }
+
+  #any(type: MessageType, node: JsonNode, place: string): Buffer {
+    if (!(node instanceof JsonObject)) throw invalid(place, node, typeUrl(type));
+    if (node.members.length === 0) return NOTHING;
+    const url = node.members.find(([key]) => key === '@type')?.[1];
+    if (typeof url !== 'string') {
+      throw new TranscodeError(`${place}: Missing @type for any field in ${type.name}`);
+    }
+    const inner = this.#types.message(url.slice(url.lastIndexOf('/') + 1));
+    if (inner === undefined) {
+      throw new TranscodeError(`${place}: Invalid type URL, unknown type: ${url}`);
+    }
+    const rest = new JsonObject();
+    rest.members.push(...node.members.filter(([key]) => key !== '@type'));
+    const own = rest.members.find(([key]) => key === 'value')?.[1];
+    const content = this.#isSpecial(inner) ? (own ?? null) : rest;
+    return Buffer.concat([
+      lengthDelimited(1, Buffer.from(url, 'utf8')),
+      lengthDelimited(2, this.#message(inner, content, place, undefined)),
+    ]);
+  }
+}
+
+/** Which field of google.protobuf.Value takes it. */
+function numberOfValue(node: JsonNode): number {
+  if (node === null) return 1;
+  if (node instanceof JsonNumber) return 2;
+  if (typeof node === 'string') return 3;
+  if (typeof node === 'boolean') return 4;
+  return node instanceof JsonObject ? 5 : 6;
+}
+
+function takesNull({ type }: ProtoField): boolean {
+  return type === 'google.protobuf.Value' || type === NULL_VALUE;
+}
+
+function takesList({ type, isRepeated }: ProtoField): boolean {
+  return !isRepeated && (type === 'google.protobuf.Value' || type === 'google.protobuf.ListValue');
+}
+
+function time(
+  type: MessageType,
+  node: JsonNode,
+  place: string,
+  read: (text: string) => SecondsAndNanos | undefined,
+): Buffer {
+  const value = typeof node === 'string' ? read(node) : undefined;
+  if (value === undefined) throw invalid(place, node, typeUrl(type));
+  const seconds = Buffer.concat([keyBytes(1, WIRE.varint), integerBytes('int64', value.seconds)]);
+  if (value.nanos === 0) return value.seconds === 0n ? NOTHING : seconds;
+  const nanos = integerBytes('int32', BigInt(value.nanos));
+  return Buffer.concat([seconds, keyBytes(2, WIRE.varint), nanos]);
+}
+
+function fieldMask(type: MessageType, node: JsonNode, place: string): Buffer {
+  if (typeof node !== 'string') throw invalid(place, node, typeUrl(type));
+  const paths = node.split(',').filter((path) => path !== '');
+  return Buffer.concat(
+    paths.map((path) => {
+      const snake = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      return lengthDelimited(1, Buffer.from(snake, 'utf8'));
+    }),
+  );
+}
+
+function typeUrl({ name }: MessageType): string {
+  return `type.googleapis.com/${name}`;
+}
+
+function at(place: string, name: string): string {
+  return place === '' ? name : `${place}.${name}`;
+}
+
+function invalid(place: string, node: JsonNode, type: string): TranscodeError {
+  return new TranscodeError(`${place}: invalid value ${shown(node)} for type ${type}`);
+}

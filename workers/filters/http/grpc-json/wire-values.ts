@@ -1,0 +1,164 @@
+/** Values of fields between their wire form and plain ones. */
+import { WIRE, WireReader, varintBytes } from '../../../../shared/bytes/protobuf-wire.ts';
+import type {
+  ProtoField,
+  ProtoKind,
+} from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
+import type { MessageType } from './proto-types.ts';
+
+/** A varint, or the bytes of anything else. */
+export type WireValue = bigint | Buffer;
+
+export function wireTypeOf(kind: ProtoKind): number {
+  switch (kind) {
+    case 'double':
+    case 'fixed64':
+    case 'sfixed64':
+      return WIRE.fixed64;
+    case 'float':
+    case 'fixed32':
+    case 'sfixed32':
+      return WIRE.fixed32;
+    case 'string':
+    case 'bytes':
+    case 'message':
+      return WIRE.bytes;
+    default:
+      return WIRE.varint;
+  }
+}
+
+/**
+ * The values of each field, in their order; of data that is damaged, those before the damage. Fields
+ * that the type does not have are left out.
+ */
+export function readMessage(type: MessageType, data: Buffer): ReadonlyMap<number, WireValue[]> {
+  const values = new Map<number, WireValue[]>();
+  const reader = new WireReader(data);
+  while (reader.next()) {
+    const field = type.byNumber.get(reader.number);
+    if (field === undefined) continue;
+    const wanted = wireTypeOf(field.kind);
+    let known = values.get(field.number);
+    if (known === undefined) values.set(field.number, (known = []));
+    if (reader.wire === wanted) known.push(wanted === WIRE.varint ? reader.varint : reader.bytes);
+    else if (reader.wire === WIRE.bytes && field.isRepeated) unpack(reader.bytes, wanted, known);
+  }
+  return values;
+}
+
+function unpack(data: Buffer, wire: number, into: WireValue[]): void {
+  if (wire !== WIRE.varint) {
+    const size = wire === WIRE.fixed32 ? 4 : 8;
+    for (let at = 0; at + size <= data.length; at += size) into.push(data.subarray(at, at + size));
+    return;
+  }
+  let value = 0n;
+  let shift = 0n;
+  for (const byte of data) {
+    value |= BigInt(byte & 0x7f) << shift;
+    shift += 7n;
+    if (byte >= 0x80 && shift < 70n) continue;
+    into.push(BigInt.asUintN(64, value));
+    value = 0n;
+    shift = 0n;
+  }
+}
+
+/** Of a field of a whole number, with its sign. */
+export function integerOf(kind: ProtoKind, value: WireValue): bigint {
+  if (typeof value === 'bigint') {
+    switch (kind) {
+      case 'int32':
+      case 'enum':
+        return BigInt.asIntN(32, value);
+      case 'uint32':
+        return BigInt.asUintN(32, value);
+      case 'int64':
+        return BigInt.asIntN(64, value);
+      case 'sint32':
+      case 'sint64':
+        return (value >> 1n) ^ -(value & 1n);
+      default:
+        return value;
+    }
+  }
+  switch (kind) {
+    case 'fixed32':
+      return BigInt(value.readUInt32LE());
+    case 'sfixed32':
+      return BigInt(value.readInt32LE());
+    case 'sfixed64':
+      return value.readBigInt64LE();
+    default:
+      return value.readBigUInt64LE();
+  }
+}
+
+interface Range {
+  readonly min: bigint;
+  readonly max: bigint;
+}
+
+const INT32: Range = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
+const UINT32: Range = { min: 0n, max: 2n ** 32n - 1n };
+const INT64: Range = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+const UINT64: Range = { min: 0n, max: 2n ** 64n - 1n };
+
+/** Undefined for kinds that are no whole numbers. */
+export function rangeOf(kind: ProtoKind): Range | undefined {
+  switch (kind) {
+    case 'int32':
+    case 'sint32':
+    case 'sfixed32':
+      return INT32;
+    case 'uint32':
+    case 'fixed32':
+      return UINT32;
+    case 'int64':
+    case 'sint64':
+    case 'sfixed64':
+      return INT64;
+    case 'uint64':
+    case 'fixed64':
+      return UINT64;
+    default:
+      return undefined;
+  }
+}
+
+/** The wire form of a whole number that is in the kind's range. */
+export function integerBytes(kind: ProtoKind, value: bigint): Buffer {
+  switch (kind) {
+    case 'sint32':
+    case 'sint64':
+      return varintBytes(value >= 0n ? value << 1n : (-value << 1n) - 1n);
+    case 'fixed32':
+    case 'sfixed32': {
+      const bytes = Buffer.allocUnsafe(4);
+      bytes.writeUInt32LE(Number(BigInt.asUintN(32, value)));
+      return bytes;
+    }
+    case 'fixed64':
+    case 'sfixed64': {
+      const bytes = Buffer.allocUnsafe(8);
+      bytes.writeBigUInt64LE(BigInt.asUintN(64, value));
+      return bytes;
+    }
+    default:
+      return varintBytes(value);
+  }
+}
+
+export function floatingBytes(kind: ProtoKind, value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(kind === 'float' ? 4 : 8);
+  if (kind === 'float') bytes.writeFloatLE(value);
+  else bytes.writeDoubleLE(value);
+  return bytes;
+}
+
+/** Whole messages of a field that is there more than once are one. */
+export function lastOf(field: ProtoField, values: readonly WireValue[]): WireValue | undefined {
+  if (field.kind !== 'message' || values.length < 2) return values.at(-1);
+  return Buffer.concat(values.filter((value) => typeof value !== 'bigint'));
+}

@@ -1,0 +1,18 @@
+/** The seam between a codec and the bytes of its connection. */
+import type { Flushable } from '../loop/worker-loop.ts';
+
+/** What a codec needs of its transport. */
+export interface Wire {
+  /** Adds latin-1 text to what is written when the present event ends. */
+  writeText(text: string): void;
+  /** Adds bytes; they are copied before the call returns. */
+  writeData(data: Buffer): void;
+  /** Counted: reading goes on when every `true` has had its `false`. */
+  pauseReading(paused: boolean): void;
+  /** From now on written once in each turn of the loop: many events write to this connection. */
+  gatherTurns?(): void;
+  /** Calls `task.flush` when the present event ends. */
+  defer(task: Flushable): void;
+  /** Sends what was written and then the end of this direction, where one can end alone. */
+  endWriting?(): void;
+}

@@ -1,0 +1,69 @@
+/**
+ * What a client sends while a gate decides about its connection. Reading goes on, so that the
+ * client's going is seen, until as much is here as a connection may keep.
+ */
+import type { HeldBytes } from '../loop/held-bytes.ts';
+import type { Transport, TransportHandler } from '../net/transport.ts';
+
+export class EarlyBytes {
+  readonly #transport: Transport;
+  readonly #held: HeldBytes;
+  readonly #limitBytes: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #isPaused = false;
+  /** The client sends nothing more. */
+  hasEnded = false;
+
+  constructor(transport: Transport, held: HeldBytes, limitBytes: number) {
+    this.#transport = transport;
+    this.#held = held;
+    this.#limitBytes = limitBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Copies the bytes. */
+  keep(bytes: Buffer): void {
+    this.#pieces.push(Buffer.from(bytes));
+    this.#bytes += bytes.length;
+    this.#held.add(bytes.length);
+    this.#pause(this.#bytes >= this.#limitBytes);
+  }
+
+  /** Nothing of it is wanted any more. */
+  drop(): void {
+    this.#held.add(-this.#bytes);
+    this.#bytes = 0;
+    this.#pieces = [];
+  }
+
+  /** To the one that the next gate's wait has. */
+  moveTo(next: EarlyBytes): void {
+    for (const piece of this.#take()) next.keep(piece);
+    next.hasEnded = this.hasEnded;
+    this.#pause(false);
+  }
+
+  /** In one piece, and what the handler does within it may end the connection. */
+  release(handler: TransportHandler): void {
+    const bytes = Buffer.concat(this.#take());
+    if (bytes.length > 0) handler.onData(bytes, 0, bytes.length);
+    if (this.hasEnded && !this.#transport.closed) handler.onRemoteEnd?.();
+    this.#pause(false);
+  }
+
+  #take(): readonly Buffer[] {
+    const pieces = this.#pieces;
+    this.drop();
+    return pieces;
+  }
+
+  #pause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    this.#transport.pauseReading(isPaused);
+  }
+}
