@@ -7,3 +7,9 @@ export function printAddress(address: BoundAddress): string {
   const host = address.family === 'v6' ? `[${address.address}]` : address.address;
   return `${host}:${address.port}`;
 }
+
+/** The same with its protocol, which tells sockets apart: `tcp://127.0.0.1:80`, `udp://…`, `unix://…`. */
+export function bindingName(address: BoundAddress): string {
+  const scheme = address.kind === 'pipe' ? 'unix' : address.isDatagram === true ? 'udp' : 'tcp';
+  return `${scheme}://${printAddress(address)}`;
+}

@@ -16,6 +16,7 @@ import type { GateFilter, TcpTerminalFilter } from './filters/network-filters.ts
 import type { RouteConfigurationResource } from './routes/route.ts';
 import type { ScopedRoutes } from './routes/scoped-routes.ts';
 import type { DownstreamTls } from './tls.ts';
+import type { UdpListenerResource } from './udp-listener.ts';
 
 export type BoundAddress =
   | {
@@ -23,6 +24,8 @@ export type BoundAddress =
       readonly family: 'v4' | 'v6';
       readonly address: string;
       readonly port: number;
+      /** UDP, not TCP. */
+      readonly isDatagram?: true;
     }
   | { readonly kind: 'pipe'; readonly path: string };
 
@@ -53,6 +56,8 @@ export interface ListenerResource {
   readonly isInternal?: true;
   /** Takes connections and requests whatever the overload manager says. */
   readonly bypassesOverload: boolean;
+  /** Takes datagrams, not connections: nothing above that speaks of connections counts. */
+  readonly udp?: UdpListenerResource;
 }
 
 export interface FilterChain {

@@ -28,6 +28,7 @@ import { EARLY_MUTATIONS } from './http/early-mutations.ts';
 import { IP_DETECTION } from './http/ip-detection.ts';
 import { MATCH_INPUTS, VALUE_MATCHERS } from './matchers/match-inputs.ts';
 import { REQUEST_ID } from './http/request-identity.ts';
+import { UDP_FILTERS } from './udp/udp-proxy.ts';
 import { LISTENER_FILTERS } from './listeners/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
 import { REDIRECT_PREDICATES } from './routes/internal-redirect.ts';
@@ -61,6 +62,7 @@ const registries: readonly Registry[] = [
   SESSION_STATES,
   HTTP_FILTERS,
   LISTENER_FILTERS,
+  UDP_FILTERS,
   new NetworkFilterResolver(() => true),
   FORMATTERS,
   LOG_FILTERS,

@@ -2,6 +2,7 @@
  * Transport sockets of listeners and clusters: plain bytes and TLS, and of clusters either of them
  * behind the PROXY protocol. Anything else is refused.
  */
+import type { QuicUpstreamTransport } from '../../shared/api/generated/envoy/extensions/transport_sockets/quic/v3/quic_transport.ts';
 import type { TransportSocket } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { DownstreamTls, UpstreamTls } from '../../shared/resources/tls.ts';
 import type {
@@ -52,6 +53,7 @@ const CONFIG_FIELDS = knownFields<ProxyProtocolConfig>([
   'added_tlvs',
   'pass_through_tlvs',
 ]);
+const QUIC_FIELDS = knownFields<QuicUpstreamTransport>(['upstream_tls_context']);
 const TLV_FIELDS = knownFields<TlvEntry>(['type', 'value']);
 
 export interface UpstreamSocket {
@@ -72,6 +74,11 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocket>(
       'envoy.transport_sockets.upstream_proxy_protocol',
       'envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport',
       resolveProxyProtocol,
+    ),
+    extension(
+      'envoy.transport_sockets.quic',
+      'envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport',
+      resolveQuic,
     ),
     extension(
       'envoy.transport_sockets.internal_upstream',
@@ -106,6 +113,18 @@ function resolveProxyProtocol(
   const { config = {} } = message;
   const { tls } = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
   return { tls, proxyProtocol: resolveProxySender(config, scope.at('config')) };
+}
+
+/** Clusters that offer other versions of HTTP beside HTTP/3 go by these, in Envoy over the same TLS. */
+function resolveQuic(message: QuicUpstreamTransport, scope: Scope): UpstreamSocket {
+  refuseOtherFields(message, QUIC_FIELDS, scope);
+  scope.warning(
+    'no_effect',
+    'Node.js has no QUIC: connections are made over TCP with the same TLS',
+  );
+  return {
+    tls: resolveUpstreamTls(message.upstream_tls_context ?? {}, scope.at('upstream_tls_context')),
+  };
 }
 
 /** The header that connections begin with. */

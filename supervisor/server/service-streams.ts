@@ -10,6 +10,7 @@ import type { StatStore } from '../stats/stat-store.ts';
 import { secretsOf } from '../tls/loaded-certificates.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
+import type { CollectorClient } from '../services/collector-client.ts';
 import { OwnRequests } from '../services/control-plane-clusters.ts';
 import type { GrpcStream, GrpcStreamHandlers } from '../services/grpc-client.ts';
 import { GrpcConnections } from '../services/grpc-connections.ts';
@@ -21,6 +22,8 @@ export interface ServiceStreams {
     method: string,
     handlers: GrpcStreamHandlers,
   ) => Promise<GrpcStream>;
+  /** What sends to collectors by HTTP; whoever opens it closes it. */
+  readonly openCollector: () => Promise<CollectorClient>;
   /**
    * A message of this type that has its field `identifier` alone: the node, and what else is said.
    */
@@ -58,6 +61,10 @@ export function makeServiceStreams(
       return openGrpcStream(connections, { target, method }, handlers, (cluster) =>
         requests.pick(cluster, 'h2'),
       );
+    },
+    openCollector: async () => {
+      const { CollectorClient } = await import('../services/collector-client.ts');
+      return new CollectorClient(requests, server.clock);
     },
     identifier: (type, others) => encodedIdentifier(server, type, others),
     node: () => nodeOf(server),

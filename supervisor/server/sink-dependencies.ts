@@ -10,13 +10,13 @@ import type { SinkCluster, StatsEngineOptions } from '../stats-output/stats-engi
 const METRICS_MESSAGE = 'envoy.service.metrics.v3.StreamMetricsMessage';
 
 export function sinkDependencies(
-  { openGrpc, identifier }: ServiceStreams,
+  { openGrpc, openCollector, identifier }: ServiceStreams,
   { upstreams, statStore }: ServiceClusters,
 ): Pick<StatsEngineOptions, 'clusters' | 'endpoints' | 'services'> {
   return {
     clusters: () => [...upstreams.all()].map(sinkCluster),
     endpoints: () => endpointStatValues(upstreams.all(), statStore),
-    services: { openGrpc, identifier: () => identifier(METRICS_MESSAGE) },
+    services: { openGrpc, openCollector, identifier: () => identifier(METRICS_MESSAGE) },
   };
 }
 

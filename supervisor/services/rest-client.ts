@@ -4,7 +4,7 @@
  * opened again.
  */
 import { once } from 'node:events';
-import { Agent, request, type ClientRequest } from 'node:http';
+import { Agent, request, type ClientRequest, type OutgoingHttpHeaders } from 'node:http';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { CollectedBytes } from '../../shared/bytes/collected-bytes.ts';
@@ -17,8 +17,10 @@ export interface RestQuestion {
   /** `host` or `:authority`. */
   readonly authority: string;
   readonly path: string;
-  /** JSON. */
-  readonly body: string;
+  /** JSON, unless `headers` say otherwise. */
+  readonly body: string | Buffer;
+  /** Replace those of a question to a control plane; the body then goes in chunks. */
+  readonly headers?: OutgoingHttpHeaders;
   readonly signal: AbortSignal;
   /** What `signal` leaves, for the other side to know. */
   readonly timeoutMs: number;
@@ -73,7 +75,7 @@ export class RestClient {
 
   async #ask2(host: PickedHost, question: RestQuestion): Promise<RestAnswer> {
     const session = await this.#sessionTo(host, question);
-    const { authority, path, body, signal, timeoutMs } = question;
+    const { authority, path, body, headers, signal, timeoutMs } = question;
     question.request.sent();
     const stream = session.request(
       {
@@ -82,6 +84,7 @@ export class RestClient {
         ':scheme': host.secure === undefined ? 'http' : 'https',
         ':authority': authority,
         ...ownHeaders(timeoutMs),
+        ...headers,
       },
       { signal },
     );
@@ -182,7 +185,7 @@ class HostAgent extends Agent {
 
 function ask1(
   agent: Agent,
-  { authority, path, body, signal, timeoutMs, request: counted }: RestQuestion,
+  { authority, path, body, headers, signal, timeoutMs, request: counted }: RestQuestion,
 ): Promise<RestAnswer> {
   return new Promise((resolve, reject) => {
     const asked: ClientRequest = request(
@@ -193,8 +196,11 @@ function ask1(
         signal,
         headers: {
           host: authority,
-          'content-length': Buffer.byteLength(body),
+          ...(headers === undefined
+            ? { 'content-length': Buffer.byteLength(body) }
+            : { 'transfer-encoding': 'chunked' }),
           ...ownHeaders(timeoutMs),
+          ...headers,
         },
       },
       (response) => {

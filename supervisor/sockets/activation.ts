@@ -3,7 +3,7 @@
  * a listener, by address otherwise. A listener whose socket came from there has that socket's
  * address, whatever its configuration says.
  */
-import { printAddress } from '../../shared/addresses/print-address.ts';
+import { bindingName, printAddress } from '../../shared/addresses/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { localAddress } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
@@ -42,8 +42,7 @@ export class Activation {
 
   /** Gives the sockets of an address such as `tcp://127.0.0.1:80` away. */
   take(address: string): readonly number[] {
-    const plain = address.replace(/^(tcp|unix):\/\//, '');
-    const found = this.#given.filter((given) => printAddress(given.address) === plain);
+    const found = this.#given.filter((given) => bindingName(given.address) === address);
     for (const given of found) this.#given.splice(this.#given.indexOf(given), 1);
     return found.map(({ fd }) => fd);
   }
@@ -57,6 +56,8 @@ export class Activation {
   }
 
   #planOf({ resource, addresses }: ResolvedListener, plan: AddressToBind): AddressToBind {
+    // Sockets of the service manager are those of streams.
+    if (plan.address.kind === 'ip' && plan.address.isDatagram === true) return plan;
     const wanted = printAddress(plan.address);
     const key = `${resource.name} ${wanted}`;
     const applied = this.#applied.get(key);

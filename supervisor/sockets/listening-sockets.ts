@@ -5,15 +5,16 @@
  * nothing.
  */
 import type { AddressToBind } from '../resolved/address-to-bind.ts';
-import { chmodSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { printAddress } from '../../shared/addresses/print-address.ts';
+import { bindingName } from '../../shared/addresses/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
   IPPROTO_MPTCP,
   IPV6_V6ONLY,
   SO_REUSEADDR,
   SO_REUSEPORT,
+  SOCK_DGRAM,
   SOCK_STREAM,
   SOL_IPV6,
   SOL_SOCKET,
@@ -28,6 +29,12 @@ import {
 import { refuseConnections } from '../../shared/posix/refuse-connections.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
+import {
+  removeSocketFile,
+  removeStaleSocketFile,
+  socketFile,
+  type SocketFile,
+} from './socket-file.ts';
 import { BindError } from './bind-error.ts';
 
 export interface ListenerToBind {
@@ -51,8 +58,7 @@ interface BoundGroup {
   readonly address: BoundAddress;
   /** One per worker, or one for all of them; more when the epoch before had more workers. */
   fds: number[];
-  /** The file that was made for a unix socket, to remove that one and no other. */
-  file: { readonly path: string; readonly inode: bigint } | undefined;
+  file: SocketFile | undefined;
 }
 
 export class ListeningSockets {
@@ -117,7 +123,7 @@ export class ListeningSockets {
   listen(): void {
     if (this.#isListening) return;
     for (const group of this.#groups) {
-      for (const fd of group.fds) {
+      for (const fd of isOfDatagrams(group) ? [] : group.fds) {
         try {
           listenOn(fd, this.#backlog);
           setConfiguredOptions(fd, group.plan.options, 'listening');
@@ -136,18 +142,21 @@ export class ListeningSockets {
    */
   socketsOf(workerIndex: number): readonly ListeningSocket[] {
     const workers = this.#workers;
-    return this.#groups.flatMap(({ address, fds }) =>
-      fds
-        .filter((_, position) => position % workers === workerIndex % Math.min(workers, fds.length))
-        .map((fd) => ({ fd, address, backlog: this.#backlog })),
-    );
+    return this.#groups.flatMap((group) => {
+      const { address, fds } = group;
+      // Datagrams of one client must not come to several workers.
+      const readers = isOfDatagrams(group) ? workers : Math.min(workers, fds.length);
+      return fds
+        .filter((_, position) => position % workers === workerIndex % readers)
+        .map((fd) => ({ fd, address, backlog: this.#backlog }));
+    });
   }
 
   /**
-   * All sockets of an address such as `127.0.0.1:80`, for the next epoch; empty for another one.
+   * All sockets of an address such as `tcp://127.0.0.1:80`, for the next epoch; empty for another one.
    */
   socketsFor(address: string): readonly number[] {
-    return this.#groups.find((group) => printAddress(group.address) === address)?.fds ?? [];
+    return this.#groups.find((group) => bindingName(group.address) === address)?.fds ?? [];
   }
 
   areAllOf(passed: ReadonlySet<number>): boolean {
@@ -175,7 +184,9 @@ export class ListeningSockets {
    */
   refuseNew(passed: ReadonlySet<number> = new Set()): void {
     if (!this.#isListening) return;
-    for (const { fds, plan } of this.#groups) {
+    for (const group of this.#groups) {
+      const { fds, plan } = group;
+      if (isOfDatagrams(group)) continue;
       // The service manager keeps its sockets, for the next server.
       if (plan.isExternal === true) continue;
       for (const fd of fds) if (!passed.has(fd)) refuseConnections(fd);
@@ -220,6 +231,10 @@ export class ListeningSockets {
   }
 }
 
+function isOfDatagrams({ address }: { readonly address: BoundAddress }): boolean {
+  return address.kind === 'ip' && address.isDatagram === true;
+}
+
 function isShared(reusePort: boolean, { address }: AddressToBind): boolean {
   return !reusePort || address.kind === 'pipe';
 }
@@ -244,7 +259,8 @@ function bindGroup(plan: AddressToBind, workers: number | undefined): BoundGroup
   let { address } = plan;
   try {
     for (let count = 0; count < (workers ?? 1); count += 1) {
-      const fd = openSocket(address, SOCK_STREAM, plan.isMultipath === true ? IPPROTO_MPTCP : 0);
+      const type = isOfDatagrams({ address }) ? SOCK_DGRAM : SOCK_STREAM;
+      const fd = openSocket(address, type, plan.isMultipath === true ? IPPROTO_MPTCP : 0);
       fds.push(fd);
       setConfiguredOptions(fd, plan.options, 'prebind');
       if (address.kind === 'ip') setIpOptions(fd, plan, workers !== undefined);
@@ -262,7 +278,8 @@ function bindGroup(plan: AddressToBind, workers: number | undefined): BoundGroup
 }
 
 function setIpOptions(fd: number, plan: AddressToBind, reusePort: boolean): void {
-  setSocketOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  // Of datagrams it would let any process take the address over.
+  if (!isOfDatagrams(plan)) setSocketOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   if (reusePort) setSocketOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   if (plan.address.kind === 'ip' && plan.address.family === 'v6') {
     setSocketOption(fd, SOL_IPV6, IPV6_V6ONLY, plan.ipv4Compat ? 0 : 1);
@@ -274,26 +291,9 @@ function portOf(fd: number): number {
   return bound?.kind === 'ip' ? bound.port : 0;
 }
 
-/** A file that is no socket is left alone; binding then fails with the reason. */
-function removeStaleSocketFile(path: string): void {
-  if (path.startsWith('@')) return;
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) unlinkSync(path);
-}
-
-function socketFile(address: BoundAddress, mode: number): BoundGroup['file'] {
-  if (address.kind !== 'pipe' || address.path.startsWith('@')) return undefined;
-  const { path } = address;
-  if (mode !== 0) chmodSync(path, mode);
-  const present = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return present === undefined ? undefined : { path, inode: present.ino };
-}
-
 function closeGroup(group: BoundGroup): void {
   group.fds.forEach(closeDescriptor);
-  if (group.file === undefined) return;
-  const { path, inode } = group.file;
-  const present = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  if (present?.ino === inode) unlinkSync(path);
+  if (group.file !== undefined) removeSocketFile(group.file);
 }
 
 /** What the kernel allows at most, which is also the default. */

@@ -1,5 +1,5 @@
 /** One listener with its sockets, and what keeps another from having the same addresses. */
-import { printAddress } from '../../shared/addresses/print-address.ts';
+import { bindingName, printAddress } from '../../shared/addresses/print-address.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { ResolvedListener } from '../resolved/resolved-bootstrap.ts';
 import { ListeningSockets } from './listening-sockets.ts';
@@ -41,7 +41,7 @@ export function addressConflict(
     const text = printAddress(address);
     for (const other of accepting) {
       if (other.resource.name === resource.name) continue;
-      if (other.sockets.socketsFor(text).length === 0) continue;
+      if (other.sockets.socketsFor(bindingName(address)).length === 0) continue;
       return `error adding listener: '${resource.name}' has duplicate address '${text}' as existing listener, to check if the listener has duplicated addresses with other listeners or 'enable_reuse_port' is set to 'false' for the listener`;
     }
   }

@@ -229,9 +229,8 @@ export class OpenListeners {
 
   /** The socket of that worker for an address such as `tcp://127.0.0.1:80`; it stays ours, too. */
   socketFor(address: string, workerIndex: number): number | undefined {
-    const plain = address.replace(/^(tcp|unix):\/\//, '');
     for (const { sockets } of this.#accepting()) {
-      const found = sockets.socketsFor(plain)[workerIndex];
+      const found = sockets.socketsFor(address)[workerIndex];
       if (found !== undefined) return found;
     }
     return undefined;

@@ -2,7 +2,7 @@
  * Where sockets of listeners come from before any is made: from the epoch before, and from the
  * service manager.
  */
-import { printAddress } from '../../shared/addresses/print-address.ts';
+import { bindingName } from '../../shared/addresses/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import type { ResolvedListener } from '../resolved/resolved-bootstrap.ts';
 import type { Activation } from './activation.ts';
@@ -75,8 +75,7 @@ function addressesOf({
   addresses,
 }: ResolvedListener): readonly { readonly text: string; readonly isOwn: boolean }[] {
   return addresses.map(({ address }) => {
-    const scheme = address.kind === 'ip' ? 'tcp' : 'unix';
     const isOwn = address.kind === 'ip' && address.port === 0;
-    return { text: `${scheme}://${printAddress(address)}`, isOwn };
+    return { text: bindingName(address), isOwn };
   });
 }

@@ -73,10 +73,11 @@ interface SinkSources {
   readonly extractor: TagExtractor;
 }
 
-type SinkServices = Pick<SinkParts, 'openGrpc' | 'identifier'>;
+type SinkServices = Pick<SinkParts, 'openGrpc' | 'openCollector' | 'identifier'>;
 
 const NO_SERVICES: SinkServices = {
   openGrpc: () => Promise.reject(new Error('cannot send statistics: there is no service')),
+  openCollector: () => Promise.reject(new Error('cannot send statistics: there is no service')),
   identifier: () => Promise.resolve(new Uint8Array()),
 };
 

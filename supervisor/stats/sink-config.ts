@@ -1,5 +1,6 @@
 /** Which stats sinks a bootstrap can name. Types only. */
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
+import type { Exporter, ResourceAttributes } from '../../shared/resources/telemetry/collector.ts';
 
 export interface SocketAddress {
   readonly address: string;
@@ -22,6 +23,22 @@ export interface MetricsServiceConfig {
   readonly batchSize: number;
 }
 
+export interface OpenTelemetrySinkConfig {
+  readonly kind: 'open_telemetry';
+  readonly exporter: Exporter;
+  readonly userAgent: string;
+  readonly resource: ResourceAttributes;
+  readonly reportsCounterDeltas: boolean;
+  readonly reportsHistogramDeltas: boolean;
+  readonly tagsAsAttributes: boolean;
+  /** Names are sent without their tags. */
+  readonly usesExtractedNames: boolean;
+  /** Empty, or with a dot at its end. */
+  readonly prefix: string;
+  /** 0: all in one request. */
+  readonly pointsPerRequest: number;
+}
+
 /** What all sinks that send statsd lines have. */
 interface LineSettings {
   readonly prefix: string;
@@ -39,4 +56,5 @@ export type SinkConfig =
       readonly maxBytesPerDatagram: number;
     })
   | MetricsServiceConfig
+  | OpenTelemetrySinkConfig
   | { readonly kind: 'dashboard'; readonly windowFlushes: number };

@@ -198,7 +198,7 @@ describe('sinks of statistics', () => {
       sink('open_telemetry', telemetry, service),
       sink('wasm', wasm, { config: { name: 'x' } }),
     );
-    assert.match(text, /stats_sinks\[0\].*envoy\.stat_sinks\.open_telemetry/s);
+    assert.match(text, /stats_sinks\[0\].*Unknown gRPC client cluster 'x'/s);
     assert.match(text, /stats_sinks\[1\].*envoy\.stat_sinks\.wasm/s);
   });
 });

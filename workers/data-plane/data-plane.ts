@@ -11,6 +11,7 @@ import {
   OUTLIER_PAGE_FD,
   RATE_LIMIT_PAGE_FD,
 } from '../../shared/messages/heritage.ts';
+import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, TapCommand } from './data-plane-commands.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
@@ -19,11 +20,11 @@ import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
 import { makeClients } from './make-clients.ts';
+import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
-import type { ClusterContext } from '../upstream/cluster-context.ts';
 import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
-import { Taps } from '../tap/taps.ts';
+import type { Taps } from '../tap/taps.ts';
 import { HELD_BYTES_CEILING, HeldBytes } from '../loop/held-bytes.ts';
 import { OverloadGate } from '../loop/overload-gate.ts';
 import { WorkerLoop } from '../loop/worker-loop.ts';
@@ -33,10 +34,11 @@ import type { CompilerContext } from './compiler-context.ts';
 import { compileListener } from './listener-compiler.ts';
 import { connectInside } from '../listener/connect-inside.ts';
 import { ListenerSet } from '../listener/listener-set.ts';
-import { RouteDemand } from '../routing/route-demand.ts';
+import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
+import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 
 /** Makes a data plane that has nothing to serve yet. */
@@ -80,6 +82,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #taps: Taps;
   readonly #compiler: CompilerContext;
   readonly #listeners: ListenerSet;
+  readonly #udpListeners: UdpListeners;
   #outlierPage: OutlierPage | undefined;
   #breakerPage: BreakerPage | undefined;
   #rateLimitPage: RateLimitPage | undefined;
@@ -151,6 +154,7 @@ class WorkerDataPlane implements DataPlane {
       taps: this.#taps,
       pages,
     };
+    this.#udpListeners = new UdpListeners({ ...this.#compiler, ...env });
   }
 
   apply(updates: readonly ResourceUpdate[]): void {
@@ -189,10 +193,12 @@ class WorkerDataPlane implements DataPlane {
 
   async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
     await this.#compiler.startTasks.settled();
-    await this.#listeners.listen(name, sockets);
+    if (this.#udpListeners.has(name)) this.#udpListeners.listen(name, sockets);
+    else await this.#listeners.listen(name, sockets);
   }
 
   async stopListening(names: readonly string[], takesWaiting: boolean): Promise<void> {
+    await this.#udpListeners.stopListening(names);
     await this.#listeners.stopListening(names, takesWaiting);
   }
 
@@ -232,6 +238,7 @@ class WorkerDataPlane implements DataPlane {
   async close(): Promise<void> {
     await this.#listeners.stopAll();
     await this.#listeners.answerLast();
+    await this.#udpListeners.close();
     this.#loop.enter();
     this.#listeners.cutAll();
     this.#clusters.close();
@@ -258,17 +265,25 @@ class WorkerDataPlane implements DataPlane {
         return () => {
           this.#overload.state = update.state;
         };
-      case 'put_listener': {
-        const compiled = compileListener(update.listener, this.#compiler);
-        return () => this.#listeners.put(compiled);
-      }
+      case 'put_listener':
+        return this.#prepareListener(update.listener);
       case 'put_runtime':
         return () => {
           this.#runtime.snapshot = new Map(update.values);
         };
       case 'remove_listener':
-        return () => this.#listeners.remove(update.name);
+        return () => {
+          this.#udpListeners.remove(update.name);
+          this.#listeners.remove(update.name);
+        };
     }
+  }
+
+  #prepareListener(listener: ListenerResource): Change {
+    const { udp } = listener;
+    if (udp !== undefined) return this.#udpListeners.prepare(listener, udp);
+    const compiled = compileListener(listener, this.#compiler);
+    return () => this.#listeners.put(compiled);
   }
 
   /** What listeners and clusters name by its key. */
@@ -313,35 +328,4 @@ function heldBytes({ stats }: DataPlaneEnv): HeldBytes {
     ceilingBytes: HELD_BYTES_CEILING,
     tell: (change) => stats.add(stats.defineGauge('sluice.held_bytes'), change),
   });
-}
-
-function makeTaps(env: DataPlaneEnv): Taps {
-  return new Taps({
-    send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
-    log: (text) => env.log('warning', 'tap', text),
-  });
-}
-
-function makeRouteDemand({ heritage, notify }: DataPlaneEnv): RouteDemand {
-  return new RouteDemand(heritage.workerIndex, (wanted, ticket) =>
-    notify({ kind: 'routes_wanted', wanted, ticket }),
-  );
-}
-
-/** What the supervisor hears of clusters and their hosts. */
-function upstreamNotices({
-  notify,
-}: DataPlaneEnv): Pick<
-  ClusterContext,
-  'outlierDetected' | 'loadReported' | 'hostRequested' | 'hostUsed' | 'hostWanted' | 'trafficBegan'
-> {
-  return {
-    outlierDetected: (cluster, host, what) =>
-      notify({ kind: 'outlier_detected', cluster, host, what }),
-    loadReported: (cluster, weights) => notify({ kind: 'load_reported', cluster, weights }),
-    hostRequested: (cluster, host) => notify({ kind: 'host_requested', cluster, host }),
-    hostUsed: (cluster, host) => notify({ kind: 'host_used', cluster, host }),
-    hostWanted: (cluster, host, ticket) => notify({ kind: 'host_wanted', cluster, host, ticket }),
-    trafficBegan: (cluster) => notify({ kind: 'traffic_began', cluster }),
-  };
 }

@@ -4,6 +4,7 @@
  */
 import type { AccessLogFilter } from '../access-log.ts';
 import type { GrpcTarget } from '../grpc-target.ts';
+import type { CustomTag } from '../tracing/tracing.ts';
 
 /** Where entries of a log service go: one stream per log. */
 export interface LogStream {
@@ -22,5 +23,6 @@ export interface LogServiceConfig {
   readonly responseHeaders: readonly string[];
   readonly responseTrailers: readonly string[];
   readonly filterState: readonly string[];
+  readonly customTags: readonly CustomTag[];
   readonly filter?: AccessLogFilter;
 }

@@ -12,6 +12,7 @@ import * as server from './server.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as tls from './tls.ts';
 import * as telemetry from './telemetry.ts';
+import * as udp from './udp.ts';
 
 const files: readonly object[] = [
   cluster,
@@ -25,6 +26,7 @@ const files: readonly object[] = [
   subscriptions,
   tls,
   telemetry,
+  udp,
 ];
 
 export const ALL_TEMPLATES: readonly StatTemplate[] = [

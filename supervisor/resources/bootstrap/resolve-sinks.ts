@@ -6,9 +6,11 @@ import type {
   StatsSink as StatsSinkMessage,
 } from '../../../shared/api/generated/envoy/config/metrics/v3/stats.ts';
 import type { GraphiteStatsdSink } from '../../../shared/api/generated/envoy/extensions/stat_sinks/graphite_statsd/v3/graphite_statsd.ts';
+import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import { resolveAddress } from '../addresses.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
+import { resolveOpenTelemetrySink } from './resolve-otlp-sink.ts';
 import { resolveMetricsService } from './resolve-metrics-service.ts';
 import type { DatagramTarget, SinkConfig } from '../../stats/sink-config.ts';
 
@@ -39,6 +41,11 @@ export const SINKS = new ExtensionRegistry<SinkConfig>('envoy.stats_sinks', 'sta
     'envoy.config.metrics.v3.MetricsServiceConfig',
     resolveMetricsService,
   ),
+  extension(
+    'envoy.stat_sinks.open_telemetry',
+    'envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig',
+    resolveOpenTelemetrySink,
+  ),
 ]);
 
 export function resolveSinks(
@@ -57,12 +64,20 @@ export function resolveSinks(
 
 function checkClusters(sink: SinkConfig, surroundings: SinkDependencies, scope: Scope): void {
   if (sink.kind === 'statsd_tcp') checkTcpCluster(sink.cluster, surroundings, scope);
-  if (sink.kind !== 'metrics_service' || sink.target.kind !== 'cluster') return;
-  const { cluster } = sink.target;
+  const target = grpcTargetOf(sink);
+  if (target?.kind !== 'cluster') return;
+  const { cluster } = target;
   if (surroundings.clusters.has(cluster)) return;
   scope
     .at('grpc_service', 'envoy_grpc', 'cluster_name')
     .error('reference', `Unknown gRPC client cluster '${cluster}'`);
+}
+
+function grpcTargetOf(sink: SinkConfig): GrpcTarget | undefined {
+  if (sink.kind === 'metrics_service') return sink.target;
+  return sink.kind === 'open_telemetry' && sink.exporter.kind === 'grpc'
+    ? sink.exporter.target
+    : undefined;
 }
 
 function checkTcpCluster(

@@ -7,7 +7,7 @@ import type {
   TagSpecifier,
 } from '../../../shared/api/generated/envoy/config/metrics/v3/stats.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
-import type { Scope } from '../scope.ts';
+import { Scope } from '../scope.ts';
 import { durationMsOr, float, optional } from '../values.ts';
 import { resolveSinks, type SinkDependencies } from './resolve-sinks.ts';
 import { ecmaScriptReason } from '../../stats/name-filter.ts';
@@ -34,6 +34,8 @@ export function resolveStatsConfig(
 ): StatsConfig {
   const message = bootstrap.stats_config ?? {};
   const place = scope.at('stats_config');
+  // As in Envoy, which reads it before there is a runtime that would set a limit.
+  const unlimited = new Scope({ ...scope.context, maxRegexProgramSize: Infinity }, place.place);
   const names = surroundings.statsTags.map(({ name }) => name);
   const commandLine = surroundings.statsTags
     .filter(({ name }, index) => names.indexOf(name) === index)
@@ -46,7 +48,7 @@ export function resolveStatsConfig(
   return {
     tagRules: [...keptDefaults(message), ...commandLine, ...configured.map(({ rule }) => rule)],
     customTagRules: custom,
-    ...optional('matcher', resolveMatcher(message.stats_matcher, place.at('stats_matcher'))),
+    ...optional('matcher', resolveMatcher(message.stats_matcher, unlimited.at('stats_matcher'))),
     histogramBuckets: (message.histogram_bucket_settings ?? []).flatMap((setting, index) =>
       resolveBuckets(setting, place.at('histogram_bucket_settings', index)),
     ),

@@ -202,7 +202,10 @@ function resolveProtocol(
   }
   if (options.auto_config?.http3_protocol_options !== undefined) {
     const place = scope.at('auto_config', 'http3_protocol_options');
-    place.warning('no_effect', 'HTTP/3 to upstreams is not supported yet: it is not offered');
+    place.warning(
+      'no_effect',
+      'HTTP/3 is not offered, since Node.js has no QUIC: the other versions of HTTP serve',
+    );
   }
   return 'AUTO';
 }

@@ -7,6 +7,7 @@ import type {
   HttpFilterKind,
   HttpFilterOf,
 } from '../../../shared/resources/filters/http-filters.ts';
+import { ALTERNATE_PROTOCOLS_CACHE } from './http/protocols/alternate-protocols-cache.ts';
 import { ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 import type { HttpFilterRow } from './http-filter-row.ts';
@@ -98,7 +99,12 @@ const ROWS = {
   grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
 } satisfies Rows;
 
-const ALL: readonly HttpFilterRow[] = [...Object.values(ROWS), matchedFilter(resolveInner)];
+const ALL: readonly HttpFilterRow[] = [
+  ...Object.values(ROWS),
+  matchedFilter(resolveInner),
+  // It leaves nothing to do in workers.
+  ALTERNATE_PROTOCOLS_CACHE,
+];
 
 export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterRow>(
   'envoy.filters.http',

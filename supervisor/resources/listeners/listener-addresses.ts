@@ -71,9 +71,6 @@ function resolveOne(message: object, scope: Scope): AddressToBind | undefined {
   const resolved = resolveAddress(message, scope);
   if (resolved === undefined) return undefined;
   const { address, ipv4Compat, mode, protocol } = resolved;
-  if (protocol === 'UDP') {
-    scope.at('socket_address', 'protocol').unsupported('a UDP listener is');
-    return undefined;
-  }
-  return { address, ipv4Compat, mode };
+  if (protocol !== 'UDP' || address.kind !== 'ip') return { address, ipv4Compat, mode };
+  return { address: { ...address, isDatagram: true }, ipv4Compat, mode };
 }

@@ -14,7 +14,7 @@ import type {
 import type { ListenerFilter } from '../../../shared/resources/listener-filters.ts';
 import type { AddressToBind } from '../../resolved/address-to-bind.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
-import { printAddress } from '../../../shared/addresses/print-address.ts';
+import { bindingName, printAddress } from '../../../shared/addresses/print-address.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type {
   InlineScopes,
@@ -32,6 +32,7 @@ import { checkChainNames, resolveChainMatcher } from './chain-matcher.ts';
 import { checkInternal } from './internal-listener.ts';
 import { resolveListenerAddresses } from './listener-addresses.ts';
 import { resolveListenerFilters } from './listener-filters.ts';
+import { isUdpListener, resolveUdpListener } from '../udp/udp-listener.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
 
 const FIELDS = knownFields<ListenerMessage>(
@@ -135,11 +136,9 @@ function resolveResource(
   { listener: scope, address }: ListenerScope,
   filters: NetworkFilterResolver,
 ): ListenerResource {
-  const chains = resolveChains(message, filters, { listener: scope, address });
-  const configured = resolveListenerFilters(
-    message.listener_filters ?? [],
-    scope.at('listener_filters'),
-  );
+  const served = isUdpListener(message)
+    ? serveDatagrams(message, { listener: scope, address })
+    : serveConnections(message, filters, { listener: scope, address });
   const { traffic_direction: direction, internal_listener: internal } = message;
   const isInternal = internal !== undefined;
   return {
@@ -150,8 +149,7 @@ function resolveResource(
     addresses: addresses.map((each) => each.address),
     direction: typeof direction === 'string' ? direction : 'UNSPECIFIED',
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
-    ...chains,
-    listenerFilters: withInspector(withOriginal(configured, message), chains.filterChains),
+    ...served,
     handsOffToOriginal: message.use_original_dst ?? false,
     drainsOnHealthCheckFailure: message.drain_type !== 'MODIFY_ONLY',
     listenerFiltersTimeoutMs: durationMsOr(
@@ -165,6 +163,31 @@ function resolveResource(
     bypassesOverload: isInternal || (message.bypass_overload_manager ?? false),
     ...(isInternal ? { isInternal } : {}),
   };
+}
+
+type Served = Pick<
+  ListenerResource,
+  'filterChains' | 'defaultFilterChain' | 'chainMatcher' | 'listenerFilters' | 'udp'
+>;
+
+function serveDatagrams(message: ListenerMessage, scope: ListenerScope): Served {
+  const udp = resolveUdpListener(message, scope.address, scope.listener);
+  return { filterChains: [], listenerFilters: [], udp };
+}
+
+function serveConnections(
+  message: ListenerMessage,
+  filters: NetworkFilterResolver,
+  scope: ListenerScope,
+): Served {
+  const chains = resolveChains(message, filters, scope);
+  const { listener } = scope;
+  const configured = resolveListenerFilters(
+    message.listener_filters ?? [],
+    listener.at('listener_filters'),
+  );
+  const listenerFilters = withInspector(withOriginal(configured, message), chains.filterChains);
+  return { ...chains, listenerFilters };
 }
 
 /** Where a connection was sent to has to be known before it can be handed on. */
@@ -220,16 +243,10 @@ function resolveChains(
   return { ...found, defaultFilterChain: resolveFilterChain(defaultChain, filters, place) };
 }
 
-function refusesKind(message: ListenerMessage, scope: Scope): boolean {
-  for (const [field, what] of [
-    ['api_listener', 'an API listener is'],
-    ['udp_listener_config', 'a UDP listener is'],
-  ] as const) {
-    if (message[field] === undefined) continue;
-    scope.at(field).unsupported(what);
-    return true;
-  }
-  return false;
+function refusesKind({ api_listener: api }: ListenerMessage, scope: Scope): boolean {
+  if (api === undefined) return false;
+  scope.at('api_listener').unsupported('an API listener is');
+  return true;
 }
 
 function checkBalance({ connection_balance_config: balance }: ListenerMessage, scope: Scope): void {
@@ -249,5 +266,5 @@ function isBound({ bind_to_port: own, deprecated_v1: older }: ListenerMessage): 
 /** Whether two listeners could not both bind this; a port 0 is never the same. */
 export function conflictKey(address: BoundAddress): string | undefined {
   if (address.kind === 'ip' && address.port === 0) return undefined;
-  return printAddress(address);
+  return bindingName(address);
 }

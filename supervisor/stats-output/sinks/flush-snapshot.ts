@@ -31,6 +31,8 @@ interface GaugeReading extends Reading {
 
 export interface HistogramReading extends Reading {
   readonly interval: BucketCounts;
+  /** Since the start. */
+  readonly cumulative: BucketCounts;
   /** Upper bounds of the buckets that receivers of buckets are told. */
   readonly bounds: readonly number[];
 }
@@ -74,10 +76,11 @@ function* snapshotOf(source: SnapshotSource): Steps<FlushSnapshot> {
       } else gauges.push({ name, value: store.printedValue(index) });
     });
     visitSegment(segment, 'histograms', (index, prefix, suffix) => {
-      const interval = store.histogramOf(index)?.interval;
-      if (interval === undefined || !selects(index, prefix, suffix)) return;
+      const histogram = store.histogramOf(index);
+      if (histogram === undefined || !selects(index, prefix, suffix)) return;
       const name = prefix + suffix;
-      histograms.push({ name, interval, bounds: boundsOf(name) });
+      const { interval, cumulative } = histogram;
+      histograms.push({ name, interval, cumulative, bounds: boundsOf(name) });
     });
     yield;
   }

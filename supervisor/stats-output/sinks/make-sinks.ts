@@ -2,10 +2,19 @@
 import type { TagExtractor } from '../../stats/tags/tag-extractor.ts';
 import type { DashboardSink } from './dashboard-sink.ts';
 import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
+import type { CollectorClient } from '../../services/collector-client.ts';
 import type { GrpcStream, GrpcStreamHandlers } from '../../services/grpc-client.ts';
 import type { LineOptions } from './statsd-lines.ts';
-import type { DatagramTarget, SinkConfig, SocketAddress } from '../../stats/sink-config.ts';
+import type {
+  DatagramTarget,
+  OpenTelemetrySinkConfig,
+  SinkConfig,
+  SocketAddress,
+} from '../../stats/sink-config.ts';
 import type { StatsSink } from './stats-sink.ts';
+
+/** Where the configuration sets no limit. */
+const CALL_TIMEOUT_MS = 5000;
 
 export interface SinkParts {
   readonly extractor: TagExtractor;
@@ -15,6 +24,8 @@ export interface SinkParts {
   hostOf(cluster: string): SocketAddress | undefined;
   /** Opens a stream to a service; rejects when there is no host. */
   openGrpc(target: GrpcTarget, method: string, handlers: GrpcStreamHandlers): Promise<GrpcStream>;
+  /** What sends to collectors by HTTP. */
+  openCollector(): Promise<CollectorClient>;
   /** This server's identity as a metrics service gets it: the encoded field `identifier`. */
   identifier(): Promise<Uint8Array>;
   /** Unix milliseconds. */
@@ -56,6 +67,8 @@ async function makeSink(config: SinkConfig, parts: SinkParts): Promise<StatsSink
         onLost: (reason) => parts.warn(`the stream to the metrics service has ended: ${reason}`),
       });
     }
+    case 'open_telemetry':
+      return makeOpenTelemetrySink(config, parts);
     case 'statsd_tcp': {
       const { TcpStatsdSink } = await import('./tcp-statsd-sink.ts');
       const { cluster, prefix, scalesToMs } = config;
@@ -65,6 +78,47 @@ async function makeSink(config: SinkConfig, parts: SinkParts): Promise<StatsSink
     case 'dashboard':
       return parts.dashboard;
   }
+}
+
+async function makeOpenTelemetrySink(
+  config: OpenTelemetrySinkConfig,
+  parts: SinkParts,
+): Promise<StatsSink> {
+  const { OTLP_METRICS_METHOD, OpenTelemetrySink } = await import('./open-telemetry-sink.ts');
+  const { exporter, userAgent } = config;
+  const headers = { 'content-type': 'application/x-protobuf', 'user-agent': userAgent };
+  const collector = exporter.kind === 'http' ? await parts.openCollector() : undefined;
+  return new OpenTelemetrySink({
+    config,
+    extractor: parts.extractor,
+    nowMs: () => parts.nowMs(),
+    send: async (body) => {
+      if (exporter.kind === 'http') await collector?.post(exporter, Buffer.from(body), headers);
+      else await callOnce(exporter, OTLP_METRICS_METHOD, body, parts);
+    },
+    close: () => collector?.close(),
+  });
+}
+
+/** A unary call; its answer is not looked at. */
+async function callOnce(
+  { target, timeoutMs }: Extract<OpenTelemetrySinkConfig['exporter'], { readonly kind: 'grpc' }>,
+  method: string,
+  body: Uint8Array,
+  parts: SinkParts,
+): Promise<void> {
+  let failure: string | undefined;
+  const stream = await parts.openGrpc(target, method, {
+    received: () => undefined,
+    ended: (reason, code) => {
+      if (code !== 0) failure = reason;
+    },
+  });
+  const limit = AbortSignal.timeout(timeoutMs > 0 ? timeoutMs : CALL_TIMEOUT_MS);
+  limit.addEventListener('abort', () => stream.close());
+  stream.send(body);
+  await stream.finish();
+  if (failure !== undefined) throw new Error(`cannot send statistics: ${failure}`);
 }
 
 interface DatagramSettings {

@@ -9,6 +9,7 @@ import { extension } from '../../extensions.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import { resolveGrpcService } from '../../grpc-service.ts';
 import type { Scope } from '../../scope.ts';
+import { resolveCustomTags } from '../../tracing/custom-tags.ts';
 import { durationMsOr } from '../../values.ts';
 
 const HTTP_FIELDS = knownFields<HttpGrpcAccessLogConfig>([
@@ -25,6 +26,7 @@ const COMMON_FIELDS = knownFields<CommonGrpcAccessLogConfig>([
   'buffer_flush_interval',
   'buffer_size_bytes',
   'filter_state_objects_to_log',
+  'custom_tags',
 ]);
 
 const FLUSH_INTERVAL_MS = 1000;
@@ -86,6 +88,7 @@ function resolveCommon(
     responseHeaders: [],
     responseTrailers: [],
     filterState: message.filter_state_objects_to_log ?? [],
+    customTags: resolveCustomTags(message.custom_tags, scope.at('custom_tags')),
   };
 }
 

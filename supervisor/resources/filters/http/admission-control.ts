@@ -46,7 +46,8 @@ const FIELDS = knownFields<AdmissionControl>([
 function resolveOptions(message: AdmissionControl, scope: Scope): AdmissionControlOptions {
   refuseOtherFields(message, FIELDS, scope);
   const { sr_threshold: successRate, enabled } = message;
-  if (successRate?.default_value !== undefined && percentOf(successRate, 0) < 1) {
+  // A threshold that says nothing of its default is one of 0.
+  if (successRate !== undefined && percentOf(successRate, 0) < 1) {
     scope.at('sr_threshold').error('conflict', 'Success rate threshold cannot be less than 1.0%.');
   }
   return {

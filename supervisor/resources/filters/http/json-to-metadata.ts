@@ -46,18 +46,22 @@ export const JSON_TO_METADATA_FILTER = httpFilter(
     name,
     options: resolveOptions(message, scope),
   }),
-  perRoute(TYPE, resolveOptions),
+  perRoute(TYPE, resolvePerRoute),
 );
 
-function resolveOptions(message: JsonToMetadata, scope: Scope): JsonToMetadataOptions {
-  refuseOtherFields(message, FIELDS, scope);
-  const { request_rules: request, response_rules: response } = message;
-  if (request === undefined && response === undefined) {
+function resolvePerRoute(message: JsonToMetadata, scope: Scope): JsonToMetadataOptions {
+  if (message.request_rules === undefined && message.response_rules === undefined) {
     scope.error(
       'conflict',
       'json_to_metadata_filter: Per filter configs must at least specify either request or response rules',
     );
   }
+  return resolveOptions(message, scope);
+}
+
+function resolveOptions(message: JsonToMetadata, scope: Scope): JsonToMetadataOptions {
+  refuseOtherFields(message, FIELDS, scope);
+  const { request_rules: request, response_rules: response } = message;
   return {
     ...optional('request', request && resolveRules(request, scope.at('request_rules'))),
     ...optional('response', response && resolveRules(response, scope.at('response_rules'))),

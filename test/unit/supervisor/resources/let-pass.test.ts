@@ -64,6 +64,44 @@ describe('what control planes put everywhere', () => {
     });
   }
 
+  it('goes by other versions of HTTP where HTTP/3 is offered beside them', async () => {
+    const cache = {
+      name: 'cache',
+      typed_config: {
+        '@type': `${TYPE}.filters.http.alternate_protocols_cache.v3.FilterConfig`,
+        alternate_protocols_cache_options: { name: 'c' },
+      },
+    };
+    const auto = {
+      '@type': `${TYPE}.upstreams.http.v3.HttpProtocolOptions`,
+      auto_config: { http3_protocol_options: {}, alternate_protocols_cache_options: { name: 'c' } },
+    };
+    const quic = {
+      name: 'envoy.transport_sockets.quic',
+      typed_config: {
+        '@type': `${TYPE}.transport_sockets.quic.v3.QuicUpstreamTransport`,
+        upstream_tls_context: { sni: 'host.example' },
+      },
+    };
+    const fields = {
+      transport_socket: quic,
+      typed_extension_protocol_options: {
+        'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': auto,
+      },
+    };
+    const outcome = await resolveConfig(
+      bootstrap({
+        listeners: [httpListener(GREETING, { hcm: { http_filters: [cache, ROUTER] } })],
+        clusters: [staticCluster('up', [1], fields)],
+      }),
+    );
+    assert.equal(outcome.kind, 'resolved');
+    const { problems, bootstrap: resolved } = outcome.resolution;
+    assert.deepEqual(new Set(problems.map(({ rule }) => rule)), new Set(['no_effect']));
+    const [cluster] = resolved?.clusters ?? [];
+    assert.equal(cluster?.resource.upstreamHttp.protocol, 'AUTO');
+  });
+
   it('is taken as it is meant: a listener filter that leaves ports out', async () => {
     const range = { destination_port_range: { start: 80, end: 81 } };
     const filter = {

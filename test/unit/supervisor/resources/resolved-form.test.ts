@@ -393,21 +393,6 @@ describe('a resolved cluster', () => {
 });
 
 describe('a resolved bootstrap', () => {
-  it('is complete when it is empty', async () => {
-    const { stats, ...rest } = await resolved({});
-    assert.equal(stats.flushIntervalMs, 5_000);
-    assert.deepEqual(rest, {
-      node: { id: '', cluster: '', zone: '' },
-      clusters: [],
-      listeners: [],
-      runtimeLayers: [],
-      workerKillTimeoutMs: 30_000,
-      dynamic: {},
-      maxRegexProgramSize: 100,
-      disabledExtensions: new Set(),
-    });
-  });
-
   it('raises the limit on regular expressions by a static runtime layer', async () => {
     const bootstrap = {
       ...withManager({

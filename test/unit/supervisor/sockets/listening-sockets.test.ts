@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { printAddress } from '../../../../shared/addresses/print-address.ts';
+import { bindingName } from '../../../../shared/addresses/print-address.ts';
 import type { BoundAddress } from '../../../../shared/resources/listener.ts';
 import {
   ListeningSockets,
@@ -24,8 +24,8 @@ describe('listening sockets', () => {
     assert.equal(new Set(fds).size, 3);
     const [address] = sockets.value.addresses;
     assert.ok(address?.kind === 'ip' && address.port > 0);
-    assert.deepEqual(sockets.value.socketsFor(printAddress(address)), fds);
-    assert.deepEqual(sockets.value.socketsFor('127.0.0.1:1'), []);
+    assert.deepEqual(sockets.value.socketsFor(bindingName(address)), fds);
+    assert.deepEqual(sockets.value.socketsFor('tcp://127.0.0.1:1'), []);
   });
 
   it('without reuse_port, and on a path, are one that all workers share', () => {

@@ -22,6 +22,7 @@ const CONFIG: LogServiceConfig = {
   responseHeaders: [],
   responseTrailers: [],
   filterState: [],
+  customTags: [],
 };
 const catalog = new ApiCatalog();
 
@@ -40,7 +41,7 @@ describe('an entry for a log service', () => {
         const value = Buffer.from(text).toString('latin1');
         const info = streamInfo(requestHeaders('/', [['x-wanted', `${value}\xff`]]));
         info.bytesSent = bytes * 1024;
-        const { request, response } = decoded(encodeEntry(info, CONFIG)) as never;
+        const { request, response } = decoded(encodeEntry(info, CONFIG, [])) as never;
         assert.deepEqual(request['request_headers'], { 'x-wanted': `${text}!` });
         assert.equal(response['response_body_bytes'] ?? '0', String(bytes * 1024));
       }),
@@ -59,7 +60,7 @@ describe('an entry for a log service', () => {
       deep: { a: 'b' },
     };
     info.dynamicMetadata = new Map([['filter', structOf(values)]]);
-    const { common_properties: common } = decoded(encodeEntry(info, CONFIG)) as never;
+    const { common_properties: common } = decoded(encodeEntry(info, CONFIG, [])) as never;
     assert.deepEqual(common['metadata'], { filter_metadata: { filter: values } });
   });
 
@@ -68,7 +69,7 @@ describe('an entry for a log service', () => {
     info.responseCode = 503;
     info.responseHeaders = headerMap([[':status', '503']]);
     info.responseCodeDetails = 'no_healthy_upstream';
-    const { response } = decoded(encodeEntry(info, CONFIG)) as never;
+    const { response } = decoded(encodeEntry(info, CONFIG, [])) as never;
     assert.equal(response['response_code'], 503);
     assert.equal(response['response_code_details'], 'no_healthy_upstream');
   });

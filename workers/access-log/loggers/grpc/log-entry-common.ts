@@ -8,6 +8,7 @@ import { filterStateOf, type AccessLogType, type StreamInfo } from '../../../str
 import type { Address, CertificateInfo } from '../../../net/connection-info.ts';
 import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
 import { writeStruct } from '../../../protobuf/struct-message.ts';
+import { type CompiledTag, visitTags } from '../../../telemetry/custom-tags.ts';
 import { headerText } from './entry-text.ts';
 
 /** In the order of their numbers. */
@@ -63,6 +64,7 @@ export function writeCommonProperties(
   writer: ProtoWriter,
   info: StreamInfo,
   { filterState }: Pick<LogServiceConfig, 'filterState'>,
+  tags: readonly CompiledTag[],
 ): void {
   const { connection } = info;
   writeAddress(writer, 2, info.downstreamRemoteAddress);
@@ -76,6 +78,12 @@ export function writeCommonProperties(
   writer.text(19, headerText(info.routeName));
   writeAddress(writer, 20, connection.directRemoteAddress);
   writeFilterStates(writer, info, filterState);
+  visitTags(tags, info, (name, value) => {
+    writer.message(22, () => {
+      writer.text(1, headerText(name));
+      writer.text(2, headerText(value));
+    });
+  });
   writer.integer(24, info.attemptCount);
   writer.text(25, headerText(connection.terminationDetails));
   writer.text(26, headerText(info.requestId));

@@ -6,6 +6,7 @@ import type { LogServiceConfig } from '../../../../shared/resources/access-logge
 import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import type { StreamInfo } from '../../../stream/stream-info.ts';
+import type { CompiledTag } from '../../../telemetry/custom-tags.ts';
 import { headerText } from './entry-text.ts';
 import { writeCommonProperties } from './log-entry-common.ts';
 
@@ -36,9 +37,13 @@ const REQUEST_TEXTS = [
   [10, 'x-envoy-original-path'],
 ] as const;
 
-export function encodeEntry(info: StreamInfo, config: LogServiceConfig): Buffer {
+export function encodeEntry(
+  info: StreamInfo,
+  config: LogServiceConfig,
+  tags: readonly CompiledTag[],
+): Buffer {
   const writer = new ProtoWriter();
-  writer.message(1, () => writeCommonProperties(writer, info, config));
+  writer.message(1, () => writeCommonProperties(writer, info, config, tags));
   if (config.stream.entries === 'tcp') {
     writer.message(2, () => {
       writer.integer(1, info.bytesReceived);

@@ -86,6 +86,11 @@ function resolveExtAuthz(message: ExtAuthz, scope: Scope): ExtAuthzOptions {
     const text = 'it has no effect: filter state is text here, and has no fields';
     scope.at('emit_filter_state_stats').warning('no_effect', text);
   }
+  if (message.transport_api_version === 'V2') {
+    scope
+      .at('transport_api_version')
+      .error('conflict', 'V2 xDS transport protocol version is deprecated', 'write V3');
+  }
   const { decoder_header_mutation_rules: rules, with_request_body: body } = message;
   return {
     statPrefix: message.stat_prefix ?? '',

@@ -1,0 +1,36 @@
+/** What the data plane tells the supervisor while it serves. */
+import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import { RouteDemand } from '../routing/route-demand.ts';
+import { Taps } from '../tap/taps.ts';
+import type { ClusterContext } from '../upstream/cluster-context.ts';
+
+export function makeTaps(env: DataPlaneEnv): Taps {
+  return new Taps({
+    send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
+    log: (text) => env.log('warning', 'tap', text),
+  });
+}
+
+export function makeRouteDemand({ heritage, notify }: DataPlaneEnv): RouteDemand {
+  return new RouteDemand(heritage.workerIndex, (wanted, ticket) =>
+    notify({ kind: 'routes_wanted', wanted, ticket }),
+  );
+}
+
+/** What the supervisor hears of clusters and their hosts. */
+export function upstreamNotices({
+  notify,
+}: DataPlaneEnv): Pick<
+  ClusterContext,
+  'outlierDetected' | 'loadReported' | 'hostRequested' | 'hostUsed' | 'hostWanted' | 'trafficBegan'
+> {
+  return {
+    outlierDetected: (cluster, host, what) =>
+      notify({ kind: 'outlier_detected', cluster, host, what }),
+    loadReported: (cluster, weights) => notify({ kind: 'load_reported', cluster, weights }),
+    hostRequested: (cluster, host) => notify({ kind: 'host_requested', cluster, host }),
+    hostUsed: (cluster, host) => notify({ kind: 'host_used', cluster, host }),
+    hostWanted: (cluster, host, ticket) => notify({ kind: 'host_wanted', cluster, host, ticket }),
+    trafficBegan: (cluster) => notify({ kind: 'traffic_began', cluster }),
+  };
+}
