@@ -13,7 +13,7 @@ import type {
   LuaFilterSettings,
   LuaPerRoute,
   LuaScript,
-} from '../../../../shared/resources/filters/http/lua.ts';
+} from '../../../../shared/resources/filters/http/lua/lua.ts';
 import { type Struct, structOf } from '../../../../shared/text/dictionary.ts';
 import { readDataSource } from '../../data-source.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';

@@ -4,7 +4,7 @@ import {
   type LuaFilterSettings,
   type LuaPerRoute,
   type LuaScript,
-} from '../../../../shared/resources/filters/http/lua.ts';
+} from '../../../../shared/resources/filters/http/lua/lua.ts';
 import type {
   DataStatus,
   FilterCallbacks,

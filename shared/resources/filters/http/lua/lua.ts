@@ -1,8 +1,8 @@
 /** envoy.filters.http.lua: scripts that read and change requests and responses. */
-import { defineTemplate } from '../../../stats/template.ts';
-import { counter } from '../../../stats/templates/spec.ts';
-import type { Struct } from '../../../text/dictionary.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import { defineTemplate } from '../../../../stats/template.ts';
+import { counter } from '../../../../stats/templates/spec.ts';
+import type { Struct } from '../../../../text/dictionary.ts';
+import { declareFilter, type FilterResource } from '../../declare-filter.ts';
 
 /** Compared by identity: its compiled form is kept under it. */
 export interface LuaScript {
