@@ -33,6 +33,7 @@ import { makeJsonToMetadataFilter } from './http/json-to-metadata.ts';
 import { makeIpTaggingFilter } from './http/ip-tagging.ts';
 import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
+import { makeLuaFilter } from './http/lua/lua-filter.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
 import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
 import { makeRbacFilter } from './http/rbac.ts';
@@ -85,6 +86,7 @@ const ROWS = {
   json_to_metadata: makeJsonToMetadataFilter,
   credential_injector: makeCredentialInjectorFilter,
   api_key_auth: makeApiKeyAuthFilter,
+  lua: makeLuaFilter,
   on_demand: makeOnDemandFilter,
   cache: makeHttpCacheFilter,
   custom_response: makeCustomResponseFilter,
