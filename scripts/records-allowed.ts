@@ -176,6 +176,22 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'workers/substitution/tls-readers.ts': 1,
     },
   ],
+  [
+    'the functions that scripts are given, under names that stand in the code; scripts see them through tables and Maps',
+    {
+      'shared/lua/lib/base-library.ts': 1,
+      'shared/lua/lib/coroutine-library.ts': 1,
+      'shared/lua/lib/dates.ts': 1,
+      'shared/lua/lib/open-libraries.ts': 6,
+      'shared/lua/lib/small-libraries.ts': 6,
+      'shared/lua/lib/string-library.ts': 1,
+      'shared/lua/lib/table-library.ts': 1,
+      'shared/lua/script-machine.ts': 1,
+      'shared/lua/stream-globals.ts': 1,
+      'workers/filters/http/lua/stats-object.ts': 1,
+      'workers/filters/http/lua/stream-object.ts': 2,
+    },
+  ],
 ];
 
 export const RECORDS_ALLOWED: ReadonlyMap<string, readonly [reason: string, count: number]> =

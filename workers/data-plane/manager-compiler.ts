@@ -73,8 +73,7 @@ export function compileManager(
     routeDemand: context.routeDemand,
     extensions: context.extensions,
     grpc: context.grpcServices,
-    nodeCluster: env.heritage.node.cluster,
-    nodeMetadata: env.heritage.node.metadata,
+    ...processOf(env),
     ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner),
     startTasks: context.startTasks,
     secrets: context.secrets,
@@ -103,6 +102,22 @@ export function compileManager(
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
   };
   return { server: serveHttp(manager), release };
+}
+
+/** What filters may know of their process. */
+function processOf({
+  heritage,
+  log,
+}: CompilerContext['env']): Pick<
+  FilterContext,
+  'nodeCluster' | 'nodeMetadata' | 'isFirstWorker' | 'log'
+> {
+  return {
+    nodeCluster: heritage.node.cluster,
+    nodeMetadata: heritage.node.metadata,
+    isFirstWorker: heritage.workerIndex === 0,
+    log,
+  };
 }
 
 /** What filters may know of clusters. */

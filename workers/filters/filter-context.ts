@@ -2,6 +2,7 @@
 import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
+import type { LineLevel as LogLevel } from '../../shared/logging/levels.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { Struct } from '../../shared/text/dictionary.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -79,6 +80,10 @@ export interface FilterContext {
   readonly secrets: SecretStore;
   /** What is done as soon as the filter and the clusters are in force. */
   readonly startTasks: StartTasks;
+  /** One worker may count what Envoy's main thread counts. */
+  readonly isFirstWorker: boolean;
+  /** A line for the log of the process. */
+  log(level: LogLevel, component: string, text: string): void;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
   /** Called when the connection manager goes. */

@@ -34,6 +34,7 @@ import { makeIpTaggingFilter } from './http/ip-tagging.ts';
 import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
 import { makeOAuth2Filter } from './http/oauth2/oauth2.ts';
+import { makeLuaFilter } from './http/lua/lua-filter.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
 import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
 import { makeRbacFilter } from './http/rbac.ts';
@@ -86,6 +87,7 @@ const ROWS = {
   json_to_metadata: makeJsonToMetadataFilter,
   credential_injector: makeCredentialInjectorFilter,
   api_key_auth: makeApiKeyAuthFilter,
+  lua: makeLuaFilter,
   on_demand: makeOnDemandFilter,
   oauth2: makeOAuth2Filter,
   cache: makeHttpCacheFilter,

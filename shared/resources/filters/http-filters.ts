@@ -32,6 +32,7 @@ import { CREDENTIAL_INJECTOR_DECLARATION } from './http/auth/credential-injector
 import { JSON_TO_METADATA_DECLARATION } from './http/json-to-metadata.ts';
 import { IP_TAGGING_DECLARATION } from './http/ip-tagging.ts';
 import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
+import { LUA_DECLARATION } from './http/lua/lua.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
 import { OAUTH2_DECLARATION } from './http/auth/oauth2.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
@@ -66,6 +67,7 @@ const HTTP_FILTERS = [
   DISCOVERED_DECLARATION,
   HEADER_TO_METADATA_DECLARATION,
   EXT_AUTHZ_DECLARATION,
+  LUA_DECLARATION,
   RATE_LIMIT_DECLARATION,
   ADAPTIVE_CONCURRENCY_DECLARATION,
   ADMISSION_CONTROL_DECLARATION,

@@ -41,6 +41,7 @@ import { IP_TAGGING_FILTER } from './http/ip-tagging.ts';
 import { JWT_AUTHN_FILTER } from './http/jwt-authn/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
 import { OAUTH2_FILTER } from './http/oauth2/oauth2.ts';
+import { LUA_FILTER } from './http/lua.ts';
 import { ON_DEMAND_FILTER } from './http/on-demand.ts';
 import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
 import { RBAC_FILTER } from './http/rbac/rbac.ts';
@@ -90,6 +91,7 @@ const ROWS = {
   json_to_metadata: JSON_TO_METADATA_FILTER,
   credential_injector: CREDENTIAL_INJECTOR_FILTER,
   api_key_auth: API_KEY_AUTH_FILTER,
+  lua: LUA_FILTER,
   composite: compositeFilter(resolveInner),
   custom_response: CUSTOM_RESPONSE_FILTER,
   cache: HTTP_CACHE_FILTER,
