@@ -33,6 +33,7 @@ import { makeJsonToMetadataFilter } from './http/json-to-metadata.ts';
 import { makeIpTaggingFilter } from './http/ip-tagging.ts';
 import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
+import { makeOAuth2Filter } from './http/oauth2/oauth2.ts';
 import { makeLuaFilter } from './http/lua/lua-filter.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
 import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
@@ -88,6 +89,7 @@ const ROWS = {
   api_key_auth: makeApiKeyAuthFilter,
   lua: makeLuaFilter,
   on_demand: makeOnDemandFilter,
+  oauth2: makeOAuth2Filter,
   cache: makeHttpCacheFilter,
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),

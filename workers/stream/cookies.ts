@@ -42,16 +42,37 @@ export function cookieValue(headers: HeaderMap, name: string): string {
   return findCookie(headers, name) ?? '';
 }
 
-/** The same, undefined when there is none. */
+/** All of a request by name, without quotes; of several of a name the first. */
+export function readCookies(headers: HeaderMap): Map<string, string> {
+  const cookies = new Map<string, string>();
+  for (const part of headers.getAll('cookie', ';')?.split(';') ?? []) {
+    const equals = part.indexOf('=');
+    if (equals < 0) continue;
+    const name = part.slice(0, equals).trim();
+    if (!cookies.has(name)) cookies.set(name, unquoted(part.slice(equals + 1).trim()));
+  }
+  return cookies;
+}
+
+/** In place of all that were there, behind the other headers. */
+export function writeCookies(headers: HeaderMap, cookies: ReadonlyMap<string, string>): void {
+  headers.remove('cookie');
+  headers.add('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
+}
+
+/** The same as cookieValue, undefined when there is none. */
 export function findCookie(headers: HeaderMap, name: string): string | undefined {
   const all = headers.getAll('cookie', ';');
   if (all === undefined) return undefined;
   for (const part of all.split(';')) {
     const equals = part.indexOf('=');
     if (equals < 0 || part.slice(0, equals).trim() !== name) continue;
-    const value = part.slice(equals + 1).trim();
-    const isQuoted = value.length >= 2 && value.startsWith('"') && value.endsWith('"');
-    return isQuoted ? value.slice(1, -1) : value;
+    return unquoted(part.slice(equals + 1).trim());
   }
   return undefined;
+}
+
+function unquoted(value: string): string {
+  const isQuoted = value.length >= 2 && value.startsWith('"') && value.endsWith('"');
+  return isQuoted ? value.slice(1, -1) : value;
 }

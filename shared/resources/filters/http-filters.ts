@@ -34,6 +34,7 @@ import { IP_TAGGING_DECLARATION } from './http/ip-tagging.ts';
 import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
 import { LUA_DECLARATION } from './http/lua/lua.ts';
 import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
+import { OAUTH2_DECLARATION } from './http/auth/oauth2.ts';
 import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
 import { RATE_LIMIT_DECLARATION } from './http/limits/rate-limit.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
@@ -56,6 +57,7 @@ const HTTP_FILTERS = [
   DECOMPRESSOR_DECLARATION,
   CSRF_DECLARATION,
   ON_DEMAND_DECLARATION,
+  OAUTH2_DECLARATION,
   BASIC_AUTH_DECLARATION,
   TAP_DECLARATION,
   SET_METADATA_DECLARATION,

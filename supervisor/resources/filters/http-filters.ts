@@ -40,6 +40,7 @@ import { JSON_TO_METADATA_FILTER } from './http/json-to-metadata.ts';
 import { IP_TAGGING_FILTER } from './http/ip-tagging.ts';
 import { JWT_AUTHN_FILTER } from './http/jwt-authn/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
+import { OAUTH2_FILTER } from './http/oauth2/oauth2.ts';
 import { LUA_FILTER } from './http/lua.ts';
 import { ON_DEMAND_FILTER } from './http/on-demand.ts';
 import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
@@ -72,6 +73,7 @@ const ROWS = {
   decompressor: DECOMPRESSOR_FILTER,
   csrf: CSRF_FILTER,
   on_demand: ON_DEMAND_FILTER,
+  oauth2: OAUTH2_FILTER,
   basic_auth: BASIC_AUTH_FILTER,
   tap: TAP_FILTER,
   set_metadata: SET_METADATA_FILTER,

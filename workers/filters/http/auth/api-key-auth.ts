@@ -10,7 +10,7 @@ import {
 import { findCookie, removeCookies } from '../../../stream/cookies.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
-import { decodedQueryValue, withoutParameter } from '../../../stream/query-parameters.ts';
+import { decodedQueryValue, withoutParameter } from '../../../../shared/text/query-parameters.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
 

@@ -3,16 +3,20 @@ import {
   CREDENTIAL_INJECTOR,
   type CredentialInjectorFilterSettings,
   type CredentialInjectorOptions,
+  type InjectedCredential,
 } from '../../../../shared/resources/filters/http/auth/credential-injector.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import { secretText } from '../../common/generic-secret.ts';
 import type { FilterContext } from '../../filter-context.ts';
+import { InjectedToken } from './injected-token.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
 
 interface InjectorParts {
   readonly options: CredentialInjectorOptions;
-  readonly context: FilterContext;
+  /** The header and its value, which is empty while there is none. */
+  readonly header: string;
+  readonly value: () => string;
   readonly count: (stat: keyof typeof CREDENTIAL_INJECTOR.index) => void;
 }
 
@@ -23,12 +27,26 @@ export function makeCredentialInjectorFilter(
   const { stats, statScope } = context;
   const base = stats.defineBlock(CREDENTIAL_INJECTOR, `${statScope}credential_injector.`);
   context.onBlock(base);
+  const { credential } = options;
   const parts: InjectorParts = {
     options,
-    context,
+    header: credential.kind === 'secret' ? credential.header : 'authorization',
+    value: valueOf(credential, context),
     count: (stat) => stats.increment(base + CREDENTIAL_INJECTOR.index[stat]),
   };
   return { name, create: (callbacks) => new CredentialInjectorFilter(parts, callbacks) };
+}
+
+function valueOf(credential: InjectedCredential, context: FilterContext): () => string {
+  if (credential.kind === 'token') {
+    const token = new InjectedToken(credential, context);
+    return () => token.value;
+  }
+  const { secret, prefix } = credential;
+  return () => {
+    const text = secretText(secret, context.secrets);
+    return text === '' ? '' : prefix + text;
+  };
 }
 
 class CredentialInjectorFilter extends PassThroughFilter {
@@ -42,15 +60,14 @@ class CredentialInjectorFilter extends PassThroughFilter {
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { options, context, count } = this.#parts;
-    const { secret, header, prefix } = options.credential;
+    const { options, header, count } = this.#parts;
     if (!options.overwrite && headers.has(header)) {
       count('already_exists');
       return 'continue';
     }
-    const value = secretText(secret, context.secrets);
+    const value = this.#parts.value();
     if (value !== '') {
-      headers.set(header, prefix + value);
+      headers.set(header, value);
       count('injected');
       return 'continue';
     }

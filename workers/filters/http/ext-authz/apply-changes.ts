@@ -8,7 +8,7 @@ import {
 } from '../../../stream/joined-headers.ts';
 import { isFitField } from '../../../stream/permitted.ts';
 import type { MutationCheck, MutationKind } from '../../common/mutation-rules.ts';
-import { QueryParameters } from '../../common/query-parameters.ts';
+import { QueryParameters } from '../../../../shared/text/query-parameters.ts';
 import type { Allowed, HeaderPair, ResponseEdits } from './check.ts';
 
 export interface ChangeRules {

@@ -5,7 +5,7 @@ import type {
 } from '../../../../shared/resources/filters/http/jwt-authn.ts';
 import { findCookie } from '../../../stream/cookies.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
-import { decodedQueryValue, withoutParameter } from '../../../stream/query-parameters.ts';
+import { decodedQueryValue, withoutParameter } from '../../../../shared/text/query-parameters.ts';
 
 /** A place with the issuers whose tokens may stand there; empty texts mean any. */
 interface IssuedPlace {

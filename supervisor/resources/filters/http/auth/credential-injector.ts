@@ -12,6 +12,7 @@ import { resolveGenericSecret } from '../../../generic-secret.ts';
 import { asciiLower } from '../../../matchers/string-matcher.ts';
 import type { Scope } from '../../../scope.ts';
 import { httpFilter } from '../../http-filter-row.ts';
+import { resolveToken } from './injected-token.ts';
 
 const FIELDS = knownFields<CredentialInjector>([
   'overwrite',
@@ -28,6 +29,11 @@ export const INJECTED_CREDENTIALS = new ExtensionRegistry<InjectedCredential>(
       'envoy.http.injected_credentials.generic',
       'envoy.extensions.http.injected_credentials.generic.v3.Generic',
       resolveGeneric,
+    ),
+    extension(
+      'envoy.http.injected_credentials.oauth2',
+      'envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2',
+      resolveToken,
     ),
   ],
 );
@@ -56,6 +62,7 @@ function resolveGeneric(message: Generic, scope: Scope): InjectedCredential | un
   const secret = credential && resolveGenericSecret(credential, scope.at('credential'));
   if (secret === undefined) return undefined;
   return {
+    kind: 'secret',
     secret,
     header: header === '' ? 'authorization' : asciiLower(header),
     prefix: toByteString(prefix),
