@@ -35,13 +35,19 @@ const BOMBS: Readonly<Record<string, string>> = {
   'escapes.json': `{"node":{"id":"${String.raw`\u0041`.repeat(MANY)}"},"x":1}`,
 };
 
+/** Read as Envoy reads them, with warnings. */
+const TAKEN = new Set(['repeated.json', 'repeated.yaml']);
+
 describe('a configuration bomb', () => {
   for (const [name, text] of Object.entries(BOMBS)) {
-    it(`of ${name} is refused with no more problems than anybody reads`, async () => {
+    it(`of ${name} is ${TAKEN.has(name) ? 'taken' : 'refused'} with no more problems than anybody reads`, async () => {
       const content = Buffer.from(text, 'latin1');
       const source = { name, format: sourceFormat(name), content };
       const { problems } = await runPipeline(BOOTSTRAP, [source], { unknownFields: 'refuse' });
-      assert.ok(problems.some(({ severity }) => severity === 'error'));
+      assert.equal(
+        problems.some(({ severity }) => severity === 'error'),
+        !TAKEN.has(name),
+      );
       assert.ok(problems.length <= 2000, String(problems.length));
     });
   }

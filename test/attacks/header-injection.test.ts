@@ -4,11 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { packCel } from '../../shared/cel/expression.ts';
 import { COMMANDS, type FormatCommandName } from '../../shared/substitution/commands.ts';
 import { compileHeaderMutations } from '../../workers/routing/header-mutations.ts';
 import { StreamInfo } from '../../workers/stream/stream-info.ts';
 import { HeaderMap } from '../../workers/stream/header-map.ts';
 import type { CertificateInfo, TlsInfo } from '../../workers/net/connection-info.ts';
+import { compileCelText } from '../../supervisor/cel/compile-cel.ts';
 import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile-text.ts';
 import { ClientHarness, ServerHarness } from '../support/peers/http1.ts';
 import { addition } from '../support/parts/routes.ts';
@@ -37,7 +39,17 @@ const ARGUMENTS: Partial<Record<FormatCommandName, string>> = {
   PATH: 'WQ:PATH',
   XFCC_VALUE: 'uri',
   COALESCE: '{"operators": ["REQUESTED_SERVER_NAME"]}',
+  CEL: packed("request.headers['x-q']"),
+  TYPED_CEL: packed("request.headers['x-q']"),
+  REQ_WITHOUT_QUERY: 'X-Q',
 };
+
+/** An expression as the supervisor gives it to workers. */
+function packed(source: string): string {
+  const result = compileCelText(source);
+  assert.ok('expression' in result, JSON.stringify(result));
+  return packCel(result.expression);
+}
 
 function certificate(text: string): CertificateInfo {
   const sans = [text, `a${text}`];

@@ -17,8 +17,8 @@ const FILES: ReadonlyMap<string, string> = new Map([
     `${CLUSTER}    transport_socket:
       name: t
       typed_config:
-        "@type": ${API}.transport_sockets.quic.v3.QuicUpstreamTransport
-        upstream_tls_context: {}
+        "@type": ${API}.transport_sockets.alts.v3.Alts
+        handshaker_service: a:1
 `,
   ],
 ]);

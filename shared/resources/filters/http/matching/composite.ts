@@ -37,7 +37,9 @@ export interface CompositePerRoute {
 /** Prefix: `http.<stat_prefix>.composite.` */
 export const COMPOSITE = defineTemplate('composite', {
   filter_delegation_success: counter('Requests that were given to a filter'),
-  filter_delegation_error: counter('Requests that could not be given to a filter'),
+  filter_delegation_error: counter(
+    'Never counted: filters of a tree are made with the configuration, and none fails for a request',
+  ),
 });
 
 export type CompositeFilterSettings = FilterResource<'composite', CompositeOptions>;
