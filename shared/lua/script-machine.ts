@@ -50,7 +50,7 @@ export class ScriptMachine {
 }
 
 /** As errors show it. */
-export function chunkName(name: string): string {
+function chunkName(name: string): string {
   if (name.startsWith('=') || name.startsWith('@')) return name.slice(1, 1 + NAME_LENGTH);
   let length = 0;
   while (length < Math.min(NAME_LENGTH, name.length) && name.charCodeAt(length) >= SPACE)

@@ -30,7 +30,7 @@ export class MetadataObject extends StreamObject {
   }
 }
 
-export class DynamicMetadataObject extends StreamObject {
+class DynamicMetadataObject extends StreamObject {
   readonly info: { dynamicMetadata?: Map<string, Struct> | undefined };
 
   constructor(methods: Methods, scope: Scope, info: DynamicMetadataObject['info']) {
@@ -43,7 +43,7 @@ export class DynamicMetadataObject extends StreamObject {
   }
 }
 
-export class FilterStateObject extends StreamObject {
+class FilterStateObject extends StreamObject {
   readonly info: StreamInfo;
 
   constructor(methods: Methods, scope: Scope, info: StreamInfo) {

@@ -12,7 +12,7 @@ import {
   type Running,
 } from '../../../../shared/lua/values.ts';
 
-export type ScriptLogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
+type ScriptLogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
 export type ScriptLog = (level: ScriptLogLevel, text: string) => void;
 
 export type Methods = ReadonlyMap<string, HostFunction | LuaFunction>;

@@ -10,7 +10,7 @@ export interface LuaScript {
   readonly source: string;
 }
 
-export interface LuaOptions {
+interface LuaOptions {
   /** Undefined: only routes have one. */
   readonly script: LuaScript | undefined;
   /** What routes may name. */
