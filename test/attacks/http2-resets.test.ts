@@ -87,7 +87,10 @@ async function expectQuiet(plane: RunningDataPlane): Promise<void> {
   }
 }
 
-it('leaves nothing behind, wherever both sides stop', async () => {
+/** A host of Node.js takes a thousand resets of one connection, and refuses what comes after them. */
+const ROUNDS_OF_A_HOST = 8;
+
+async function runRounds(count: number): Promise<void> {
   await using upstream = await startHttp2Upstream((stream, headers) => {
     sendTrailers(stream);
     if (headers[':path'] === '/act') void act(stream, HOST_STEPS);
@@ -100,7 +103,7 @@ it('leaves nothing behind, wherever both sides stop', async () => {
     upstreamPorts: [upstream.port],
     upstreamHttp: { protocol: 'HTTP2' },
   });
-  for (let done = 0; done < ROUNDS; done++) {
+  for (let done = 0; done < count; done++) {
     // Too many resets end a connection.
     await using client = await openHttp2(plane.port);
     for (let times = 0; times < 5; times++) await round(client.session);
@@ -108,6 +111,12 @@ it('leaves nothing behind, wherever both sides stop', async () => {
   }
   await waitUntil('the end', () => plane.stats().get('http.web.downstream_cx_active') === 0);
   const stats = plane.stats();
-  assert.ok((stats.get('http2.rx_reset') ?? 0) > ROUNDS, 'the client reset streams');
-  assert.ok((stats.get('cluster.up.http2.rx_reset') ?? 0) > ROUNDS, 'the host reset streams');
+  assert.ok((stats.get('http2.rx_reset') ?? 0) > count, 'the client reset streams');
+  assert.ok((stats.get('cluster.up.http2.rx_reset') ?? 0) > count, 'the host reset streams');
+}
+
+it('leaves nothing behind, wherever both sides stop', async () => {
+  for (let left = ROUNDS; left > 0; left -= ROUNDS_OF_A_HOST) {
+    await runRounds(Math.min(left, ROUNDS_OF_A_HOST));
+  }
 });
