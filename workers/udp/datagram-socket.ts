@@ -52,9 +52,10 @@ export class DatagramSocket {
     return made;
   }
 
-  /** Hears this peer alone. */
+  /** Hears this peer alone; `from` is this side's address. */
   static connect(
     { ip, port }: { readonly ip: string; readonly port: number },
+    from: { readonly address: string; readonly port: number } | undefined,
     loop: WorkerLoop,
     handler: DatagramHandler,
   ): DatagramSocket {
@@ -63,7 +64,8 @@ export class DatagramSocket {
     // The runtime gives the callback an error where it cannot connect.
     const connected = (error?: Error): void =>
       loop.run(handler, () => made.#sendWaiting(error !== undefined));
-    made.#socket.connect(port, ip, connected);
+    if (from === undefined) made.#socket.connect(port, ip, connected);
+    else made.#bindTo(from, () => made.#socket.connect(port, ip, connected), connected);
     return made;
   }
 
@@ -110,6 +112,19 @@ export class DatagramSocket {
     this.#isClosed = true;
     this.#waiting = undefined;
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
+  }
+
+  /** An address that cannot be had is told as an error of the socket. */
+  #bindTo(
+    from: { readonly address: string; readonly port: number },
+    bound: () => void,
+    failed: (error: Error) => void,
+  ): void {
+    this.#socket.once('error', failed);
+    this.#socket.bind({ ...from, exclusive: true }, () => {
+      this.#socket.off('error', failed);
+      if (!this.#isClosed) bound();
+    });
   }
 
   #sendWaiting(isLost: boolean): void {

@@ -7,6 +7,7 @@ import type { AccessLog } from '../access-log/types.ts';
 import { LoopTimer, type TimerList, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
+import { localSocketOf } from '../upstream-transport/upstream-transport.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import { type DatagramHandler, DatagramSocket } from './datagram-socket.ts';
@@ -73,7 +74,12 @@ export class UdpSession implements DatagramHandler, TimerOwner {
     cluster.retained.hold();
     host.retained.hold();
     parts.stats.began();
-    this.#socket = DatagramSocket.connect(host, parts.loop, this);
+    this.#socket = DatagramSocket.connect(
+      host,
+      localSocketOf(cluster.resource, host.ip)?.source,
+      parts.loop,
+      this,
+    );
     parts.idle.arm(this.#idleTimer);
     parts.logInterval?.arm(this.#logTimer);
   }

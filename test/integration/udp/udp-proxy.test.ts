@@ -65,6 +65,19 @@ describe('a listener of datagrams', { concurrency: true }, () => {
     await sluice.waitForStat(dropped, (value) => value === 1);
   });
 
+  it('asks hosts from the address that the cluster binds to', async () => {
+    await using host = await startDatagramHost((_text, from) => from);
+    const fields = {
+      upstream_bind_config: { source_address: { address: '127.0.0.9', port_value: 0 } },
+    };
+    const clusters = [staticCluster('up', [host.port], fields)];
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [udpListener(0, { cluster: 'up' })], clusters }),
+    });
+    await using client = await openDatagramClient(await sluice.listenerPort('udp'));
+    assert.equal(await client.ask('where from?'), '127.0.0.9');
+  });
+
   it('sends the datagrams of a client by turns where each is balanced', async () => {
     await using first = await startDatagramHost(() => 'first');
     await using second = await startDatagramHost(() => 'second');

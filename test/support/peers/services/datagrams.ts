@@ -10,7 +10,7 @@ export interface DatagramHost extends AsyncDisposable {
 
 /** Answers each datagram with what `answer` makes of it. */
 export async function startDatagramHost(
-  answer: (text: string) => string | Buffer,
+  answer: (text: string, from: string) => string | Buffer,
   address = '127.0.0.1',
   port = 0,
 ): Promise<DatagramHost> {
@@ -18,7 +18,7 @@ export async function startDatagramHost(
   const heard: string[] = [];
   socket.on('message', (data, { address: ip, port: from }) => {
     heard.push(String(data));
-    socket.send(answer(String(data)), from, ip);
+    socket.send(answer(String(data), ip), from, ip);
   });
   socket.bind(port, address);
   await once(socket, 'listening');
