@@ -11,7 +11,8 @@ import { HEALTH_DISCOVERY } from '../../shared/stats/templates/health-discovery.
 import { errorText } from '../../shared/text/error-text.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import { durationMsOr } from '../resources/values.ts';
-import type { GrpcStream, GrpcStreamHandlers } from '../services/grpc-client.ts';
+import type { GrpcStream } from '../services/grpc-client.ts';
+import { type OpenStream, RenewedStream } from '../services/renewed-stream.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
 import { checkedName, clusterMessage, reportOn } from './checked-cluster.ts';
@@ -34,12 +35,7 @@ export interface HealthDiscoveryOptions {
   /** This server, as it names itself. */
   readonly node: JsonObject;
   readonly messages: HealthMessages;
-  /** Rejects when there is no host. */
-  readonly open: (
-    target: GrpcTarget,
-    method: string,
-    handlers: GrpcStreamHandlers,
-  ) => Promise<GrpcStream>;
+  readonly open: OpenStream;
   /** Throws when the message is wrong. */
   readonly resolve: (message: JsonObject) => ResolvedCluster;
   readonly probed: {
@@ -59,56 +55,41 @@ export class HealthDiscovery {
   readonly #options: HealthDiscoveryOptions;
   readonly #base: number;
   readonly #checked = new Map<string, Checked>();
-  #stream: GrpcStream | undefined;
-  /** Counts attempts, so that a late answer is not taken for one of the stream that is there. */
-  #attempt = 0;
+  readonly #link: RenewedStream;
   #failuresInARow = 0;
   #retry: Timer | undefined;
   #period: Timer | undefined;
   #intervalMs = DEFAULT_INTERVAL_MS;
-  #isClosed = false;
 
   constructor(options: HealthDiscoveryOptions) {
     this.#options = options;
     this.#base = options.stats.defineBlock(HEALTH_DISCOVERY, 'hds_delegate.');
+    this.#link = new RenewedStream((handlers) => options.open(options.target, METHOD, handlers), {
+      opened: (stream) => this.#askForWork(stream),
+      received: (bytes) => this.#received(bytes),
+      lost: (reason) => this.#lost(reason),
+    });
   }
 
   start(): void {
-    void this.#connect();
+    void this.#link.connect();
   }
 
   close(): void {
-    this.#isClosed = true;
     this.#period?.cancel();
     this.#retry?.cancel();
-    this.#stream?.close();
+    this.#link.close();
     for (const name of this.#checked.keys()) this.#options.probed.remove(checkedName(name));
     this.#checked.clear();
   }
 
-  async #connect(): Promise<void> {
-    const attempt = ++this.#attempt;
-    const isOurs = (): boolean => attempt === this.#attempt && !this.#isClosed;
-    try {
-      const stream = await this.#options.open(this.#options.target, METHOD, {
-        received: (bytes) => {
-          if (isOurs()) this.#received(bytes);
-        },
-        ended: (reason) => {
-          if (isOurs()) this.#lost(reason);
-        },
-      });
-      if (!isOurs()) return stream.close();
-      this.#stream = stream;
-      this.#send(stream, {
-        health_check_request: {
-          node: this.#options.node,
-          capability: { health_check_protocols: ['HTTP', 'TCP'] },
-        },
-      });
-    } catch (error) {
-      if (isOurs()) this.#lost(errorText(error));
-    }
+  #askForWork(stream: GrpcStream): void {
+    this.#send(stream, {
+      health_check_request: {
+        node: this.#options.node,
+        capability: { health_check_protocols: ['HTTP', 'TCP'] },
+      },
+    });
   }
 
   /** What is checked goes on to be checked. */
@@ -116,12 +97,12 @@ export class HealthDiscovery {
     this.#count('errors');
     this.#options.log(`health discovery stream ended: ${reason}`);
     this.#period?.cancel();
-    this.#stream?.close();
-    this.#stream = undefined;
-    this.#attempt++;
+    this.#link.close();
     const limitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failuresInARow++);
     const retryMs = this.#options.random() * limitMs;
-    this.#retry = this.#options.clock.after(retryMs, () => void this.#connect(), { unref: true });
+    this.#retry = this.#options.clock.after(retryMs, () => void this.#link.connect(), {
+      unref: true,
+    });
   }
 
   /** A message that cannot be used changes nothing and does not end the stream. */
@@ -172,7 +153,7 @@ export class HealthDiscovery {
   }
 
   #report(): void {
-    const stream = this.#stream;
+    const stream = this.#link.current;
     // Only the latest report counts: a control plane that does not read gets none meanwhile.
     if (stream === undefined || stream.isCongested) return;
     const reports = [...this.#checked].map(([name, { live }]) => reportOn(name, live));

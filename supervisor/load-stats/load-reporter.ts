@@ -9,7 +9,8 @@ import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { LOAD_REPORTER } from '../../shared/stats/templates/load-reporter.ts';
 import { errorText } from '../../shared/text/error-text.ts';
-import type { GrpcStream, GrpcStreamHandlers } from '../services/grpc-client.ts';
+import type { GrpcStream } from '../services/grpc-client.ts';
+import { type OpenStream, RenewedStream } from '../services/renewed-stream.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { durationMsOr } from '../resources/values.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
@@ -31,12 +32,7 @@ export interface LoadReporterOptions {
   readonly clusters: () => Iterable<LiveCluster>;
   /** Brings in what workers have counted. */
   readonly collect: () => Promise<void>;
-  /** Rejects when there is no host. */
-  readonly open: (
-    target: GrpcTarget,
-    method: string,
-    handlers: GrpcStreamHandlers,
-  ) => Promise<GrpcStream>;
+  readonly open: OpenStream;
   readonly messages: LoadMessages;
   readonly log: (text: string) => void;
 }
@@ -50,60 +46,40 @@ interface Watched {
 export class LoadReporter {
   readonly #options: LoadReporterOptions;
   readonly #base: number;
-  #stream: GrpcStream | undefined;
-  /** Counts attempts, so that a late answer is not taken for one of the stream that is there. */
-  #attempt = 0;
+  readonly #link: RenewedStream;
   #retry: Timer | undefined;
   #period: Timer | undefined;
   #wanted: LoadStatsResponse | undefined;
   #watched = new Map<string, Watched>();
-  #isClosed = false;
 
   constructor(options: LoadReporterOptions) {
     this.#options = options;
     this.#base = options.stats.defineBlock(LOAD_REPORTER, 'load_reporter.');
+    this.#link = new RenewedStream((handlers) => options.open(options.target, METHOD, handlers), {
+      opened: (stream) => this.#send(stream, {}),
+      received: (bytes) => this.#received(bytes),
+      lost: (reason) => this.#lost(reason),
+    });
   }
 
   start(): void {
-    void this.#connect();
+    void this.#link.connect();
   }
 
   close(): void {
-    this.#isClosed = true;
     this.#forget();
     this.#retry?.cancel();
-  }
-
-  async #connect(): Promise<void> {
-    const attempt = ++this.#attempt;
-    const isOurs = (): boolean => attempt === this.#attempt && !this.#isClosed;
-    try {
-      const stream = await this.#options.open(this.#options.target, METHOD, {
-        received: (bytes) => {
-          if (isOurs()) this.#received(bytes);
-        },
-        ended: (reason) => {
-          if (isOurs()) this.#lost(reason);
-        },
-      });
-      if (!isOurs()) return stream.close();
-      this.#stream = stream;
-      this.#send(stream, {});
-    } catch (error) {
-      if (isOurs()) this.#lost(errorText(error));
-    }
   }
 
   #lost(reason: string): void {
     this.#count('errors');
     this.#options.log(`load reporting stream ended: ${reason}`);
     this.#forget();
-    this.#attempt++;
     this.#retry = this.#options.clock.after(
       RETRY_MS,
       () => {
         this.#count('retries');
-        void this.#connect();
+        void this.#link.connect();
       },
       { unref: true },
     );
@@ -112,8 +88,7 @@ export class LoadReporter {
   /** The next stream begins from nothing. */
   #forget(): void {
     this.#period?.cancel();
-    this.#stream?.close();
-    this.#stream = undefined;
+    this.#link.close();
     this.#wanted = undefined;
     this.#watched.clear();
   }
@@ -163,16 +138,16 @@ export class LoadReporter {
   }
 
   async #report(): Promise<void> {
-    const stream = this.#stream;
+    const stream = this.#link.current;
     if (stream === undefined) return;
     try {
       await this.#options.collect();
-      if (stream !== this.#stream) return;
+      if (stream !== this.#link.current) return;
       // A control plane that does not read gets the sum of what it missed.
       if (!stream.isCongested) this.#send(stream, { cluster_stats: this.#clusterStats() });
       this.#arm();
     } catch (error) {
-      if (stream === this.#stream) this.#lost(errorText(error));
+      if (stream === this.#link.current) this.#lost(errorText(error));
     }
   }
 
