@@ -8,6 +8,7 @@ import type {
   NetworkFilter,
 } from '../../shared/resources/listener.ts';
 import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
+import type { RedisProxy } from '../../shared/resources/filters/network/redis-proxy.ts';
 import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
@@ -18,6 +19,7 @@ import { bufferLimit } from '../net/write-blocks.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { makeGate } from '../filters/network-filters.ts';
 import { smallServer } from '../tcp/terminal-servers.ts';
+import { RedisProxyServer } from '../redis/redis-proxy.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import { ChainSelector, type CompiledChain } from '../listener/chain-selector.ts';
@@ -132,6 +134,8 @@ function compileLast(
       return compileManager(filter, listener, context);
     case 'tcp_proxy':
       return compileTcpProxy(filter, listener, context);
+    case 'redis_proxy':
+      return compileRedisProxy(filter, listener, context);
     case 'echo':
     case 'direct_response': {
       const response = filter.kind === 'echo' ? undefined : filter.response;
@@ -167,6 +171,24 @@ function compileTcpProxy(
     server.release();
   };
   return { server, release };
+}
+
+function compileRedisProxy(
+  config: RedisProxy,
+  listener: ListenerResource,
+  context: ChainContext,
+): CompiledFilter {
+  const { loop, env, clusters, runtime, grpcServices: grpc } = context;
+  const server = new RedisProxyServer(config, {
+    loop,
+    stats: env.stats,
+    clusters,
+    runtime,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    grpc,
+    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
+  });
+  return { server, release: () => server.release() };
 }
 
 /** Undefined for what needs no bytes of the connection. */

@@ -8,6 +8,7 @@ import * as codecs from './codecs.ts';
 import * as httpConnectionManager from './http-connection-manager.ts';
 import * as listener from './listener.ts';
 import * as networkFilters from './network-filters.ts';
+import * as redis from './redis.ts';
 import * as server from './server.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as tls from './tls.ts';
@@ -22,6 +23,7 @@ const files: readonly object[] = [
   httpConnectionManager,
   listener,
   networkFilters,
+  redis,
   server,
   subscriptions,
   tls,
