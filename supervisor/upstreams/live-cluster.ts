@@ -2,6 +2,7 @@
  * One version of a cluster with the hosts that it has now: runs their source, takes what workers
  * say of them, and says when it may be used. It sends nothing: its owner hears of changes.
  */
+import { findPolicy } from '../../shared/resources/clusters/lb-policy.ts';
 import type {
   ClusterHostsResource,
   HostResource,
@@ -107,8 +108,9 @@ export class LiveCluster implements HostSink {
       hostOf: (id) => this.host(id),
       flagged: (id, flag, isSet) => this.#setFlag(id, flag, isSet),
     });
-    const { loadReports } = resolved.resource.lbPolicy;
-    this.#reported = loadReports && new ReportedWeights(loadReports, options.clock);
+    const { lbPolicy } = resolved.resource;
+    const reports = findPolicy(lbPolicy, 'client_side_weighted_round_robin')?.loadReports;
+    this.#reported = reports && new ReportedWeights(reports, options.clock);
     this.#list = new HostList({
       ...options,
       checks: this.#checks,

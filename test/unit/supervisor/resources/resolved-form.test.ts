@@ -322,7 +322,8 @@ describe('a resolved cluster', () => {
       name: 'c',
       statName: 'c',
       connectTimeoutMs: 5_000,
-      lbPolicy: { kind: 'ROUND_ROBIN', healthyPanicThreshold: 50 },
+      lbPolicy: { kind: 'round_robin' },
+      healthyPanicThreshold: 50,
       perConnectionBufferLimitBytes: 1_048_576,
       circuitBreakers: { DEFAULT: thresholds, HIGH: thresholds },
       upstreamHttp: {
