@@ -52,7 +52,8 @@ function taken(policy: NestedPolicy, named = ''): readonly number[] {
     const request = { requestHeaders, subset, computeHash: () => undefined };
     return balancer.choose({ ...request, maxHostDraws: 0, refusesHost: () => false }, 0)?.port ?? 0;
   };
-  return [...new Set([choose(), choose(), choose(), choose()])].sort();
+  const ports = new Set([choose(), choose(), choose(), choose()]);
+  return [...ports].sort((left, right) => left - right);
 }
 
 describe('a tree of policies', () => {
