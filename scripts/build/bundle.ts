@@ -29,9 +29,16 @@ const mayAskForOwnPlace: readonly string[] = [
  */
 const takesNamesOfPackage = /\{ (?!default)[^}]*\} =\s+await import\('(?!node:|\.)/;
 
-/** What would be another thing when it is packed than it is when it is not. */
-const refuseWhatChanges: Plugin = {
-  name: 'refuse-what-changes',
+/** Modules that take milliseconds of every process's start, and what stands in for them. */
+const slowToLoad: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/^import .* from 'node:assert/m, 'shared/process/assert.ts'],
+  [/^import (?!type).* from 'msgpackr'/m, 'shared/channel/msgpack.ts'],
+  [/^import .*\bisIP(?:v4|v6)?\b.* from 'node:net'/m, 'shared/addresses/ip-text.ts'],
+];
+
+/** What is another thing when it is packed than it is when it is not, or makes every start slow. */
+const refuseUnfit: Plugin = {
+  name: 'refuse-unfit',
   setup(context) {
     context.onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const file = relative(projectRoot, path);
@@ -41,6 +48,10 @@ const refuseWhatChanges: Plugin = {
       }
       if (takesNamesOfPackage.test(contents)) {
         return { errors: [{ text: `${file} takes names of a package; take its default export` }] };
+      }
+      const slow = slowToLoad.find(([pattern]) => pattern.test(contents));
+      if (slow !== undefined) {
+        return { errors: [{ text: `${file} imports what loads slowly; take ${slow[1]}` }] };
       }
       return { contents, loader: 'ts' };
     });
@@ -81,7 +92,7 @@ async function pack(entry: string): Promise<readonly string[]> {
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
-    plugins: [refuseWhatChanges],
+    plugins: [refuseUnfit],
   });
   const file = Object.keys(result.metafile.outputs).find((path) => path.endsWith('.cjs'));
   if (file === undefined) throw new Error(`nothing was packed for ${entry}`);

@@ -3,7 +3,7 @@
  * source of hosts, and tells the workers of every change. The one place that says which hosts there
  * are.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';

@@ -1,5 +1,5 @@
 /** Every HTTP filter that may stand before the router: one row each, kind and factory. */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import type {
   HttpFilter,
   HttpFilterKind,
