@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { builtRoot } from '../../shared/process/built-root.ts';
 
-const entry = join(builtRoot, 'workers', 'process', 'worker-main.js');
+const entry = join(builtRoot, 'workers', 'process', 'worker-main.cjs');
 
 /**
  * Node opens its inspector on SIGUSR1 from its first moments on, before any script could prevent

@@ -11,7 +11,7 @@ import type { ResourceStore } from '../store/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { ClusterNotice } from '../../shared/messages/worker-notices.ts';
-import type { SharedPages } from '../processes/worker-process.ts';
+import type { SharedPages } from '../../shared/messages/heritage.ts';
 import { emptyAssignment } from './hosts/assignment.ts';
 import { BreakerOverview } from './breakers/breaker-overview.ts';
 import { BreakerSlots } from './breakers/breaker-slots.ts';
