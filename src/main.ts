@@ -8,6 +8,7 @@ import { loadPackedProgram } from '../shared/process/packed-program.ts';
 import { SignalInbox } from '../shared/process/signals.ts';
 import { EarlyWorkers } from '../supervisor/processes/early-workers.ts';
 import { likelyWorkers } from './options/likely-workers.ts';
+import type * as Program from './program.ts';
 
 /** The packed program.ts, beside this file; the build states its name. */
 declare const PACKED_FILE: string;
@@ -15,7 +16,5 @@ declare const PACKED_FILE: string;
 const signals = new SignalInbox();
 const words = process.argv.slice(2);
 const early = new EarlyWorkers(likelyWorkers(words));
-const program = loadPackedProgram<typeof import('./program.ts')>(
-  join(import.meta.dirname, PACKED_FILE),
-);
+const program = loadPackedProgram<typeof Program>(join(import.meta.dirname, PACKED_FILE));
 void program.runProgram(words, signals, early);

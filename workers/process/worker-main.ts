@@ -5,12 +5,11 @@
 import { join } from 'node:path';
 import { loadPackedProgram } from '../../shared/process/packed-program.ts';
 import { takeGroupSignals } from '../../shared/process/signals.ts';
+import type * as Program from './run-worker.ts';
 
 /** The packed run-worker.ts, beside this file; the build states its name. */
 declare const PACKED_FILE: string;
 
 takeGroupSignals(() => undefined);
-const program = loadPackedProgram<typeof import('./run-worker.ts')>(
-  join(import.meta.dirname, PACKED_FILE),
-);
+const program = loadPackedProgram<typeof Program>(join(import.meta.dirname, PACKED_FILE));
 void program.runWorker();

@@ -21,7 +21,10 @@ describe('workers that are made before the command line is read', () => {
     const titles = childrenOf(sluice.pid).map((pid) =>
       readFileSync(`/proc/${pid}/cmdline`, 'latin1'),
     );
-    assert.deepEqual(titles.map((title) => /worker.(\d)/.exec(title)?.[1]).toSorted(), ['0', '1']);
+    assert.deepEqual(
+      new Set(titles.map((title) => /worker.(\d)/.exec(title)?.[1])),
+      new Set(['0', '1']),
+    );
     assert.doesNotMatch(sluice.stderr(), /ended unasked/);
   });
 
