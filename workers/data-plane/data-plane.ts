@@ -236,9 +236,10 @@ class WorkerDataPlane implements DataPlane {
     await this.#udpListeners.close();
     this.#loop.enter();
     this.#listeners.cutAll();
-    this.#clusters.close();
     this.#loop.leave();
+    // Some logs go to clusters.
     await this.#accessLogs.close();
+    this.#loop.run(undefined, () => this.#clusters.close());
   }
 
   /** Does everything that may fail; what remains is the change itself. */
