@@ -184,18 +184,21 @@ export class CommandedWorker {
     this.#kept = [];
     const { id } = command;
     try {
-      dataPlane.apply(joinHosts(updates));
-      const { settled } = dataPlane;
-      if (id === 0) return;
-      if (settled === undefined) this.#channel.post({ kind: 'applied', id });
-      else void settled.then(() => this.#tellApplied(id));
+      const settled = dataPlane.apply(joinHosts(updates));
+      if (settled !== undefined) void this.#awaitApplied(id, settled);
+      else if (id !== 0) this.#channel.post({ kind: 'applied', id });
     } catch (error) {
       this.#channel.post({ kind: 'applied', id, error: errorText(error) });
     }
   }
 
-  #tellApplied(id: number): void {
-    this.#reply({ kind: 'applied', id });
+  async #awaitApplied(id: number, settled: Promise<void>): Promise<void> {
+    try {
+      await settled;
+      if (id !== 0) this.#reply({ kind: 'applied', id });
+    } catch (error) {
+      this.#reply({ kind: 'applied', id, error: errorText(error) });
+    }
   }
 
   async #adopt(
