@@ -42,7 +42,9 @@ describe('an update of resources', () => {
   it('of a cluster keeps its hosts', async () => {
     await using upstream = await startHttpUpstream();
     await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
-    await plane.plane.apply([{ op: 'put_cluster', cluster: cluster('up', { connectTimeoutMs: 2000 }) }]);
+    await plane.plane.apply([
+      { op: 'put_cluster', cluster: cluster('up', { connectTimeoutMs: 2000 }) },
+    ]);
     const client = await openRaw(plane.port);
     client.send(GET);
     await client.until('hello');
@@ -111,7 +113,7 @@ describe('an update of resources', () => {
       virtualHost([route({ kind: 'regex', regex: bad }, toCluster())]),
     ]);
     assert.throws(() => {
-      await plane.plane.apply([
+      void plane.plane.apply([
         { op: 'remove_cluster', name: 'up' },
         { op: 'put_route_configuration', key: 'rds', routes },
       ]);

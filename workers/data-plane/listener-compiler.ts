@@ -3,29 +3,29 @@
  * and TLS, listener filters, access logs. Throws, with nothing changed and nothing left behind, when
  * a part cannot be made.
  */
+import { KindTable } from '../../shared/resources/by-kind.ts';
 import type {
   FilterChain,
+  HttpConnectionManager,
   ListenerResource,
   NetworkFilter,
 } from '../../shared/resources/listener.ts';
-import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
+import type { ListenerFilter } from '../../shared/resources/filters/listener-filters.ts';
+import type { TcpTerminalFilter } from '../../shared/resources/filters/network-filters.ts';
 import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
-import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { runtimeTls } from '../net/runtime-tls.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
-import { makeGate } from '../filters/network-filters.ts';
+import { LISTENER_FILTERS } from '../filters/listener-filters.ts';
+import { GATES } from '../filters/network-filters.ts';
 import { smallServer } from '../tcp/terminal-servers.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import { ChainSelector, type CompiledChain } from '../listener/chain-selector.ts';
-import { HttpInspector } from '../listener/filters/http-inspector.ts';
-import type { ListenerFilterRunner } from '../listener/filters/listener-filter.ts';
-import { ProxyProtocolReader } from '../listener/filters/proxy-protocol.ts';
-import { TlsInspector } from '../listener/filters/tls-inspector.ts';
+import type { ListenerFilterRunner } from '../listener/listener-filter.ts';
 import { ChainDrain } from '../listener/drain-state.ts';
 import { SharedCount } from '../loop/shared-count.ts';
 import type { Steps } from '../loop/sliced-work.ts';
@@ -37,6 +37,18 @@ import {
   overloadOf,
 } from './compiler-context.ts';
 import { compileManager } from './manager-compiler.ts';
+
+/** What may end a chain. */
+const TERMINALS = new KindTable<
+  HttpConnectionManager | TcpTerminalFilter,
+  [ListenerResource, ChainContext],
+  CompiledFilter
+>({
+  http_connection_manager: compileManager,
+  tcp_proxy: compileTcpProxy,
+  echo: (_, listener, context) => compileSmall(undefined, listener, context),
+  direct_response: ({ response }, listener, context) => compileSmall(response, listener, context),
+});
 
 /** One step per filter chain. */
 export function* compileListener(
@@ -75,7 +87,7 @@ function* compileParts(
     return { resource: chain, server: parts?.server, tls, drain };
   };
   const listenerFilters = resource.listenerFilters.flatMap((filter) => {
-    const runner = makeListenerFilter(filter, context.env);
+    const runner = LISTENER_FILTERS.make(filter, context.env.stats);
     return runner === undefined ? [] : [withCondition(runner, filter.disabled)];
   });
   for (const filter of listenerFilters) releases.push(() => filter.release());
@@ -137,9 +149,10 @@ function compileFilters(
   };
   const gates = filters
     .slice(0, -1)
-    .map((filter) => makeGate(filter, gateContext))
-    .filter((gate) => gate !== undefined);
-  const { server, release } = compileLast(last, listener, context);
+    .filter((filter) => GATES.has(filter))
+    .map((filter) => GATES.make(filter, gateContext));
+  if (!TERMINALS.has(last)) throw new Error(`a chain cannot end in ${last.kind}`);
+  const { server, release } = TERMINALS.make(last, listener, context);
   return {
     server: gatedServer(server, gates, context.loop),
     release() {
@@ -149,26 +162,14 @@ function compileFilters(
   };
 }
 
-function compileLast(
-  filter: NetworkFilter,
+function compileSmall(
+  response: string | undefined,
   listener: ListenerResource,
-  context: ChainContext,
+  { loop }: ChainContext,
 ): CompiledFilter {
-  switch (filter.kind) {
-    case 'http_connection_manager':
-      return compileManager(filter, listener, context);
-    case 'tcp_proxy':
-      return compileTcpProxy(filter, listener, context);
-    case 'echo':
-    case 'direct_response': {
-      const response = filter.kind === 'echo' ? undefined : filter.response;
-      const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
-      const server = smallServer(response, { loop: context.loop, bufferLimitBytes });
-      return { server, release: () => undefined };
-    }
-    default:
-      throw new Error(`a chain of network filters cannot end in ${filter.kind}`);
-  }
+  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
+  const server = smallServer(response, { loop, bufferLimitBytes });
+  return { server, release: () => undefined };
 }
 
 function compileTcpProxy(
@@ -194,23 +195,6 @@ function compileTcpProxy(
     server.release();
   };
   return { server, release };
-}
-
-/** Undefined for what needs no bytes of the connection. */
-function makeListenerFilter(
-  filter: ListenerFilter,
-  { stats }: DataPlaneEnv,
-): ListenerFilterRunner | undefined {
-  switch (filter.kind) {
-    case 'original_dst':
-      return undefined;
-    case 'tls_inspector':
-      return new TlsInspector(stats);
-    case 'http_inspector':
-      return new HttpInspector(stats);
-    case 'proxy_protocol':
-      return new ProxyProtocolReader(filter, stats);
-  }
 }
 
 function compileTls(

@@ -1,5 +1,5 @@
 /** Decides by the port that a connection was made to. */
-import type { PortPredicate } from '../../../shared/resources/listener-filters.ts';
+import type { PortPredicate } from '../../shared/resources/filters/listener-filter.ts';
 
 export function matchesPort(predicate: PortPredicate, port: number): boolean {
   switch (predicate.kind) {

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type {
-  EarlyInfo,
-  FilterVerdict,
-} from '../../../../workers/listener/filters/listener-filter.ts';
-import type { ProxyProtocolFilter } from '../../../../shared/resources/listener-filters.ts';
-import { ProxyProtocolReader } from '../../../../workers/listener/filters/proxy-protocol.ts';
+import type { EarlyInfo, FilterVerdict } from '../../../../workers/listener/listener-filter.ts';
+import type { ProxyProtocolFilter } from '../../../../shared/resources/filters/listener/proxy-protocol.ts';
+import { ProxyProtocolReader } from '../../../../workers/filters/listener/proxy-protocol.ts';
 import { ipAddress } from '../../../../workers/net/addresses.ts';
 import { WorkerStatStore } from '../../../../workers/stats/worker-stat-store.ts';
 import { proxyProtocolHeader } from '../../../../workers/upstream-transport/proxy-protocol-header.ts';

@@ -1,7 +1,11 @@
 /** Finds out whether a client speaks HTTP in the clear, and which version. */
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { HTTP_INSPECTOR } from '../../../shared/stats/templates/network-filters.ts';
-import type { EarlyInfo, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
+import { HTTP_INSPECTOR } from '../../../shared/resources/filters/listener/http-inspector.ts';
+import type {
+  EarlyInfo,
+  FilterVerdict,
+  ListenerFilterRunner,
+} from '../../listener/listener-filter.ts';
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\dA-Za-z-]+ \S+ HTTP\/1\.([01])\r?\n/;

@@ -4,8 +4,8 @@
  * timeout.
  */
 import type net from 'node:net';
-import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
-import type { WorkerLoop } from '../../loop/worker-loop.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { EarlyInfo, ListenerFilterRunner } from './listener-filter.ts';
 
 export interface PreConnectionOptions {

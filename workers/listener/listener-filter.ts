@@ -1,6 +1,6 @@
 /** What listener filters see of a connection before its filter chain is chosen. */
-import type { PortPredicate } from '../../../shared/resources/listener-filters.ts';
-import type { Address, ConnectionInfo } from '../../net/connection-info.ts';
+import type { PortPredicate } from '../../shared/resources/filters/listener-filter.ts';
+import type { Address, ConnectionInfo } from '../net/connection-info.ts';
 
 /** Written by filters, read when the chain is chosen. */
 export interface EarlyInfo {

@@ -1,8 +1,12 @@
 /** Finds out whether a client speaks TLS, and which server and protocols it asks for. */
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { TLS_INSPECTOR } from '../../../shared/stats/templates/network-filters.ts';
+import { TLS_INSPECTOR } from '../../../shared/resources/filters/listener/tls-inspector.ts';
 import { readClientHello } from '../../tls/client-hello.ts';
-import type { EarlyInfo, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
+import type {
+  EarlyInfo,
+  FilterVerdict,
+  ListenerFilterRunner,
+} from '../../listener/listener-filter.ts';
 
 const RECORD_HEAD_BYTES = 5;
 

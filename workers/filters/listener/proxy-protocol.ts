@@ -8,12 +8,16 @@
 import { dictionary, joined } from '../../../shared/text/dictionary.ts';
 import { isUtf8 } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { ProxyProtocolFilter } from '../../../shared/resources/listener-filters.ts';
+import type { ProxyProtocolFilter } from '../../../shared/resources/filters/listener/proxy-protocol.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { PROXY_PROTOCOL } from '../../../shared/stats/templates/network-filters.ts';
+import { PROXY_PROTOCOL } from '../../../shared/resources/filters/listener/proxy-protocol.ts';
 import type { Address, ProxyTlv } from '../../net/connection-info.ts';
 import { ipAddress } from '../../net/addresses.ts';
-import type { EarlyInfo, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
+import type {
+  EarlyInfo,
+  FilterVerdict,
+  ListenerFilterRunner,
+} from '../../listener/listener-filter.ts';
 
 const V1_START = Buffer.from('PROXY ');
 const V1_MAX_BYTES = 107;
