@@ -185,20 +185,17 @@ export class CommandedWorker {
     const { id } = command;
     try {
       const settled = dataPlane.apply(joinHosts(updates));
-      if (settled !== undefined) void this.#awaitApplied(id, settled);
-      else if (id !== 0) this.#channel.post({ kind: 'applied', id });
+      const tell = (error?: unknown): void => this.#tellApplied(id, error);
+      if (settled === undefined) tell();
+      else void settled.then(() => tell(), tell);
     } catch (error) {
-      this.#channel.post({ kind: 'applied', id, error: errorText(error) });
+      this.#tellApplied(id, error);
     }
   }
 
-  async #awaitApplied(id: number, settled: Promise<void>): Promise<void> {
-    try {
-      await settled;
-      if (id !== 0) this.#reply({ kind: 'applied', id });
-    } catch (error) {
-      this.#reply({ kind: 'applied', id, error: errorText(error) });
-    }
+  #tellApplied(id: number, error?: unknown): void {
+    if (error !== undefined) this.#reply({ kind: 'applied', id, error: errorText(error) });
+    else if (id !== 0) this.#reply({ kind: 'applied', id });
   }
 
   async #adopt(
