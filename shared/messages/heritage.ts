@@ -55,6 +55,8 @@ export interface WorkerHeritage {
     readonly subZone?: string;
     readonly metadata: Struct;
   };
+  /** The whole node as services are told it: envoy.config.core.v3.Node, encoded. */
+  readonly nodeMessage: Uint8Array;
   /** The cluster that this server is one of. */
   readonly localCluster?: string;
 }

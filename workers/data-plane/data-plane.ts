@@ -211,9 +211,10 @@ class WorkerDataPlane implements DataPlane {
     await this.#udpListeners.close();
     this.#loop.enter();
     this.#listeners.cutAll();
-    this.#clusters.close();
     this.#loop.leave();
+    // Some logs go to clusters.
     await this.#accessLogs.close();
+    this.#loop.run(undefined, () => this.#clusters.close());
   }
 
   #makeChanges(): ChangeQueue {

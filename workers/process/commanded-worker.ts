@@ -25,7 +25,6 @@ import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
-import { LogEntrySender } from './log-entry-sender.ts';
 import { TraceSender } from './trace-sender.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
 
@@ -69,7 +68,6 @@ export class CommandedWorker {
   readonly #channel: WorkerChannel;
   readonly #clock: Clock;
   readonly #traces: TraceSender;
-  readonly #logEntries: LogEntrySender;
   #started: Started | undefined;
   #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
@@ -83,7 +81,6 @@ export class CommandedWorker {
     });
     this.#clock = guardedClock(clock, this.#exceptions);
     this.#traces = new TraceSender(channel);
-    this.#logEntries = new LogEntrySender(channel);
   }
 
   receive(command: WorkerCommand): void {
@@ -263,7 +260,6 @@ export class CommandedWorker {
   #notify(notice: DataPlaneNotice): void {
     if (this.#channel.isClosed) return;
     if (notice.kind === 'tapped') this.#traces.send(notice.session, notice.trace);
-    else if (notice.kind === 'log_entries') this.#logEntries.send(notice);
     else this.#channel.post(notice);
   }
 

@@ -16,6 +16,7 @@ import type { Route, VirtualHost } from '../../../shared/resources/routes/route.
 import { ALL_TEMPLATES } from '../../../shared/stats/templates/all-templates.ts';
 import type { DataPlane } from '../../../workers/data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv } from '../../../workers/loop/data-plane-env.ts';
+import { WARM_UP_HERITAGE } from '../../../workers/warm-up/warm-up-resources.ts';
 import { createDataPlane } from '../../../workers/data-plane/data-plane.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { HTTP2_OPTIONS } from './http2-options.ts';
@@ -144,24 +145,9 @@ export function host(port: number, changes: Partial<HostResource> = {}): HostRes
 
 /** Of the only worker there is. */
 export const HERITAGE: WorkerHeritage = {
-  workerIndex: 0,
-  concurrency: 1,
-  fileFlushIntervalMs: 10_000,
-  fileFlushMinSizeKb: 64,
+  ...WARM_UP_HERITAGE,
   drainTimeS: 600,
   drainStrategy: 'gradual',
-  ticketKeys: Buffer.alloc(48).toString('base64'),
-  log: {
-    levels: { default: 'off', components: {}, files: [] },
-    format: '',
-    isEscaped: false,
-    isFineGrain: false,
-    path: '',
-    isStackSingleEntry: false,
-  },
-  enableCoreDump: false,
-  localAddressIpVersion: 'v4',
-  node: { id: '', cluster: '', zone: '', metadata: {} },
 };
 
 export function listener(
