@@ -78,7 +78,7 @@ class WarmUp {
     try {
       // No peer of the warm-up has one; the runtime compiles the patterns at their first use.
       for (const address of ADDRESSES) isIP(address);
-      this.#plane.apply(warmUpResources(`\0${this.#names.back}`, BODY));
+      await this.#plane.apply(warmUpResources(`\0${this.#names.back}`, BODY));
       await this.#listen(BACK, this.#names.back);
       await this.#listen(FRONT, this.#names.front);
       for (let count = 0; count < CONNECTIONS && !this.#isEnded; count += 1) {
