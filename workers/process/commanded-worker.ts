@@ -178,18 +178,18 @@ export class CommandedWorker {
     this.#kept = [];
     const { id } = command;
     try {
-      dataPlane.apply(joinHosts(updates));
-      const { settled } = dataPlane;
-      if (id === 0) return;
-      if (settled === undefined) this.#channel.post({ kind: 'applied', id });
-      else void settled.then(() => this.#tellApplied(id));
+      const settled = dataPlane.apply(joinHosts(updates));
+      const tell = (error?: unknown): void => this.#tellApplied(id, error);
+      if (settled === undefined) tell();
+      else void settled.then(() => tell(), tell);
     } catch (error) {
-      this.#channel.post({ kind: 'applied', id, error: errorText(error) });
+      this.#tellApplied(id, error);
     }
   }
 
-  #tellApplied(id: number): void {
-    this.#reply({ kind: 'applied', id });
+  #tellApplied(id: number, error?: unknown): void {
+    if (error !== undefined) this.#reply({ kind: 'applied', id, error: errorText(error) });
+    else if (id !== 0) this.#reply({ kind: 'applied', id });
   }
 
   async #adopt(

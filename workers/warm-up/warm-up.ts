@@ -75,7 +75,7 @@ class WarmUp {
 
   async run(): Promise<void> {
     try {
-      this.#plane.apply(warmUpResources(`\0${this.#names.back}`, BODY));
+      await this.#plane.apply(warmUpResources(`\0${this.#names.back}`, BODY));
       await this.#listen(BACK, this.#names.back);
       await this.#listen(FRONT, this.#names.front);
       for (let count = 0; count < CONNECTIONS && !this.#isEnded; count += 1) {
