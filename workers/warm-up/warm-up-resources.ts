@@ -49,6 +49,7 @@ export const WARM_UP_HERITAGE: WorkerHeritage = {
   enableCoreDump: false,
   localAddressIpVersion: 'v4',
   node: { id: '', cluster: '', zone: '', metadata: dictionary<unknown>() },
+  nodeMessage: Buffer.alloc(0),
 };
 
 /** The names of both listeners. */
