@@ -2,7 +2,6 @@
  * One version of a cluster with the hosts that it has now: runs their source, takes what workers
  * say of them, and says when it may be used. It sends nothing: its owner hears of changes.
  */
-import { findPolicy } from '../../shared/resources/clusters/lb-policy.ts';
 import type {
   ClusterHostsResource,
   HostResource,
@@ -24,7 +23,7 @@ import type { ResourceUse } from '../store/resource-use.ts';
 import { Assignment } from './hosts/assignment.ts';
 import { ClusterReadiness } from './cluster-readiness.ts';
 import { HostChecks } from './hosts/host-checks.ts';
-import { ReportedWeights } from './hosts/reported-weights.ts';
+import { type ReportedWeights, reportedWeightsOf } from './hosts/reported-weights.ts';
 import { HostList, isLeaving } from './hosts/host-list.ts';
 import type { HostState } from './hosts/host-state.ts';
 import type {
@@ -108,9 +107,7 @@ export class LiveCluster implements HostSink {
       hostOf: (id) => this.host(id),
       flagged: (id, flag, isSet) => this.#setFlag(id, flag, isSet),
     });
-    const { lbPolicy } = resolved.resource;
-    const reports = findPolicy(lbPolicy, 'client_side_weighted_round_robin')?.loadReports;
-    this.#reported = reports && new ReportedWeights(reports, options.clock);
+    this.#reported = reportedWeightsOf(resolved.resource.lbPolicy, options.clock);
     this.#list = new HostList({
       ...options,
       checks: this.#checks,

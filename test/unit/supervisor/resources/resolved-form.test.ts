@@ -319,8 +319,7 @@ describe('a resolved cluster', () => {
       maxRetries: 3,
     };
     assert.deepEqual(cluster?.resource, {
-      name: 'c',
-      statName: 'c',
+      ...{ name: 'c', statName: 'c' },
       connectTimeoutMs: 5_000,
       lbPolicy: { kind: 'round_robin' },
       healthyPanicThreshold: 50,

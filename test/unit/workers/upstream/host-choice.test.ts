@@ -290,58 +290,6 @@ describe('bounded load', () => {
   });
 });
 
-describe('hosts that a request names', () => {
-  const key = { namespace: 'chosen', path: ['by', 'filter'] };
-  const override = {
-    sources: [
-      { kind: 'header', name: 'x-host' },
-      { kind: 'metadata', ...key },
-    ],
-    tells: { namespace: 'told', path: ['host', 'id'] },
-  } as const;
-
-  function askedFor(named: string, inMetadata?: unknown) {
-    const requestHeaders = new HeaderMap();
-    requestHeaders.add('x-host', named);
-    const told: unknown[] = [];
-    return {
-      requestHeaders,
-      dynamicMetadata: new Map([['chosen', { by: { filter: inMetadata } }]]),
-      addMetadata: (namespace: string, value: unknown) =>
-        void told.push([namespace, structuredClone(value)]),
-      told,
-      computeHash: () => undefined,
-      maxHostDraws: 0,
-      refusesHost: () => false,
-    };
-  }
-
-  it('are taken one after the other with each choice, whatever their health, then others', () => {
-    const of = hosts([{}, {}, { health: 'unhealthy' }, { health: 'unhealthy' }]);
-    const from = balancer(
-      { kind: 'override_host', options: override, child: { kind: 'round_robin' } },
-      of,
-    );
-    const asked = askedFor('127.0.0.1:9,, 127.0.0.1:3', ' 127.0.0.1:4 ');
-    const chosen = [0, 1, 2, 3].map(() => from.choose(asked, 0)?.port);
-    assert.deepEqual(chosen.slice(0, 2), [3, 4]);
-    assert.deepEqual(new Set(chosen.slice(2)), new Set([1, 2]));
-    assert.deepEqual(asked.told[0], ['told', { host: { id: '127.0.0.1:3' } }]);
-    assert.equal(asked.told.length, 4);
-  });
-
-  it('are others for each request, and none where nothing names one', () => {
-    const from = balancer(
-      { kind: 'override_host', options: override, child: { kind: 'round_robin' } },
-      hosts([{}, {}]),
-    );
-    for (let request = 0; request < 3; request++) {
-      assert.equal(from.choose(askedFor('127.0.0.1:2', 7), 0)?.port, 2);
-    }
-    assert.deepEqual(tally(from, 4), [0, 2, 2]);
-  });
-});
-
 describe('priorities that were tried before', () => {
   for (const kind of ['round_robin', 'ring_hash'] as const) {
     it(`are left out by ${kind} while others can take the request`, () => {
