@@ -6,15 +6,10 @@ import type { ListenerConnections } from '../../shared/messages/worker-to-superv
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
 import { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
-import {
-  BREAKER_PAGE_FD,
-  OUTLIER_PAGE_FD,
-  RATE_LIMIT_PAGE_FD,
-} from '../../shared/messages/heritage.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, TapCommand } from './data-plane-commands.ts';
-import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import { type DataPlaneEnv, pagesOf } from '../loop/data-plane-env.ts';
 import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
@@ -110,7 +105,7 @@ class WorkerDataPlane implements DataPlane {
         report: (host, bits) => env.notify({ kind: 'health_result', ...host, bits }),
       },
       breakerPage: () => this.#limitsPage(),
-      outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
+      outlierPage: () => (this.#outlierPage ??= new OutlierPage(pagesOf(env).outlierFd)),
       find: (name) => this.#clusters.get(name),
       ...upstreamNotices(env),
       connectInside: (to) => connectInside(this.#listeners.get(to.listener), to, this.#loop),
@@ -294,14 +289,15 @@ class WorkerDataPlane implements DataPlane {
     return {
       workerIndex: this.#env.heritage.workerIndex,
       breakerPage: () => this.#limitsPage(),
-      rateLimitPage: () => (this.#rateLimitPage ??= RateLimitPage.map(RATE_LIMIT_PAGE_FD)),
+      rateLimitPage: () =>
+        (this.#rateLimitPage ??= RateLimitPage.map(pagesOf(this.#env).rateLimitFd)),
     };
   }
 
   /** Mapped on first use. */
   #limitsPage(): BreakerPage {
     const { concurrency } = this.#env.heritage;
-    this.#breakerPage ??= BreakerPage.map(BREAKER_PAGE_FD, concurrency);
+    this.#breakerPage ??= BreakerPage.map(pagesOf(this.#env).breakerFd, concurrency);
     return this.#breakerPage;
   }
 }

@@ -3,14 +3,10 @@
  * workers, and unpacked where and when the first request comes. Ten thousand clusters of which a
  * worker uses twenty cost it twenty.
  */
-import type * as Msgpackr from 'msgpackr';
-// The package's main entry also loads a native addon and streams: 9 ms more in every process.
-import * as codec from 'msgpackr/pack';
+import { Packr } from '../../channel/msgpack.ts';
 import type { ClusterHostsResource, ClusterResource, HostResource } from './cluster.ts';
 import { MAGLEV_DEFAULTS, RING_DEFAULTS } from './lb-policy.ts';
 import { type AlikeHosts, packAllHosts, unpackHosts } from './host-entries.ts';
-
-const { Packr } = codec as unknown as typeof Msgpackr;
 
 export interface ClusterWithHosts {
   readonly cluster: ClusterResource;

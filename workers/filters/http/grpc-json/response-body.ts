@@ -1,5 +1,5 @@
 /** One transcoded answer: the messages become JSON, the status becomes one of HTTP. */
-import assert from 'node:assert/strict';
+import { assert } from '../../../../shared/process/assert.ts';
 import {
   lengthDelimited,
   keyBytes,
