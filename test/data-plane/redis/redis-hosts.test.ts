@@ -5,14 +5,14 @@ import {
   type RedisSetup,
   type RedisStage,
   startRedis,
-} from '../../support/parts/redis-stage.ts';
+} from '../../support/redis/stage.ts';
 import { openRaw } from '../../support/peers/raw-client.ts';
 import {
   type RedisServer,
   respCommand,
   type Script,
   startRedisServer,
-} from '../../support/peers/redis-server.ts';
+} from '../../support/redis/server.ts';
 
 const GET = respCommand('GET', 'k');
 const NOTHING = '$-1\r\n';

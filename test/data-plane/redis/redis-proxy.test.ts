@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startRedis } from '../../support/parts/redis-stage.ts';
+import { startRedis } from '../../support/redis/stage.ts';
 import { CLOSED_PORT } from '../../support/peers/upstream.ts';
 import { openRaw } from '../../support/peers/raw-client.ts';
-import { respCommand, startRedisServer } from '../../support/peers/redis-server.ts';
+import { respCommand, startRedisServer } from '../../support/redis/server.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 describe('the Redis proxy', () => {

@@ -1,7 +1,11 @@
 /** Asks a service whether a client's name and password are right. */
 import type { GrpcRequest, GrpcService } from '../../services/grpc-services.ts';
-import { type ProtoField, readMessage, visitFields } from '../../protobuf/proto-reader.ts';
-import { ProtoWriter } from '../../protobuf/proto-writer.ts';
+import {
+  type ProtoField,
+  readMessage,
+  visitFields,
+} from '../../../shared/protobuf/proto-reader.ts';
+import { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 
 const METHOD = '/envoy.service.redis_auth.v3.RedisProxyExternalAuth/Authenticate';

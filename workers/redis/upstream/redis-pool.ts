@@ -2,7 +2,7 @@
  * The connections of one Redis proxy to one cluster: one to each host that commands go to, and to
  * hosts outside of the cluster that redirections name.
  */
-import { isIP } from 'node:net';
+import { isIP } from '../../../shared/addresses/ip-text.ts';
 import type { RedisHostSettings } from '../../../shared/resources/filters/network/redis-proxy.ts';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { HeaderMap } from '../../stream/header-map.ts';

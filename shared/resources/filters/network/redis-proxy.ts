@@ -1,6 +1,17 @@
 /** Settings of the Redis proxy, which takes the commands of clients to hosts by their keys. */
 import type { GrpcTarget } from '../../grpc-target.ts';
 import type { RuntimeFraction } from '../../routes/matchers.ts';
+import {
+  REDIS_CLUSTER,
+  REDIS_COMMAND,
+  REDIS_COMMAND_MICROS,
+  REDIS_PROXY,
+  REDIS_UPSTREAM_COMMAND,
+  REDIS_UPSTREAM_FAILURE,
+  REDIS_UPSTREAM_SUCCESS,
+  REDIS_UPSTREAM_TIME,
+} from '../../../stats/templates/redis.ts';
+import { declareKind } from '../declare-filter.ts';
 
 export interface RedisProxy {
   readonly kind: 'redis_proxy';
@@ -93,3 +104,14 @@ export interface RedisFault {
   /** Lower case; empty: all. */
   readonly commands: readonly string[];
 }
+
+export const REDIS_PROXY_DECLARATION = declareKind<RedisProxy>(
+  REDIS_PROXY,
+  REDIS_COMMAND,
+  REDIS_COMMAND_MICROS,
+  REDIS_CLUSTER,
+  REDIS_UPSTREAM_TIME,
+  REDIS_UPSTREAM_COMMAND,
+  REDIS_UPSTREAM_SUCCESS,
+  REDIS_UPSTREAM_FAILURE,
+);
