@@ -13,6 +13,7 @@ import { grpcInterop } from './programs/http2/grpc-interop.ts';
 import { grpcPrograms } from './programs/http2/grpc.ts';
 import { grpcWeb } from './programs/http2/grpc-web.ts';
 import { http2Proxies } from './programs/http2/other-proxies.ts';
+import { runTrials } from './programs/run-trials.ts';
 import type { Trial } from './programs/trial.ts';
 import { streams } from './programs/streams.ts';
 
@@ -29,16 +30,4 @@ const trials: readonly Trial[] = [
   ...grpcWeb,
   ...grpcInterop,
 ];
-const wanted = process.argv[2] ?? '';
-let failures = 0;
-for (const trial of trials.filter(({ name }) => name.includes(wanted))) {
-  const { name } = trial;
-  try {
-    const { result, detail } = await trial.run();
-    console.log(`${result.padEnd(9)} ${name}: ${detail}`);
-  } catch (error) {
-    failures++;
-    console.log(`failed    ${name}: ${String(error)}`);
-  }
-}
-process.exitCode = failures > 0 ? 1 : 0;
+process.exitCode = (await runTrials(trials, process.argv[2] ?? '')) > 0 ? 1 : 0;

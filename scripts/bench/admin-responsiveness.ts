@@ -3,7 +3,9 @@
  * hostile parameters, one after the other, in a server with 10,000 clusters, while `/ready` is
  * asked for all the time. `node dist/scripts/bench/admin-responsiveness.js [clusters] [seconds per
  * page] [hosts of a large cluster] [part of a page's name]`. It prints for each page how long
- * `/ready` took, and by how long the supervisor's loop was held up at most.
+ * `/ready` took (`p50`, `p99`, `max`), by how long the supervisor's loop was held up at most
+ * (`block`, other programs included), the longest iteration in processor time of its thread
+ * (`b.cpu`), the same without collections (`work`), and the longest collection (`gc`).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -37,7 +39,7 @@ const sluice = await startSluice({
 const agent = new Agent({ keepAlive: true });
 try {
   await delay(PROBE_MS);
-  console.log(`${'page'.padEnd(70)}  p50    p99    max  block  b.cpu     gc     cpu  bytes`);
+  console.log(`${'page'.padEnd(70)}  p50    p99    max  block  b.cpu   work     gc     cpu  bytes`);
   await measure('(nothing)', undefined);
   for (const page of hostilePages(clusters)) {
     if (only !== undefined && !page.target.includes(only)) continue;
@@ -82,6 +84,7 @@ async function measure(
     `${name.slice(0, 70).padEnd(70)} ${at(0.5)} ${at(0.99)} ${at(1)} ` +
       `${most(({ longestBlockMs }) => longestBlockMs)} ` +
       `${most(({ longestBlockCpuMs }) => longestBlockCpuMs)} ` +
+      `${most(({ longestWorkMs }) => longestWorkMs)} ` +
       `${most(({ longestCollectionMs }) => longestCollectionMs)} ` +
       `${cpu.toFixed(2).padStart(6)}s ${bytes}`,
   );

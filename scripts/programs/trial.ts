@@ -20,10 +20,22 @@ export function passed(detail: string): TrialOutcome {
 
 /** A trial of a program that may not be installed. */
 export function trialOf(program: string, name: string, run: () => Promise<TrialOutcome>): Trial {
+  return trialOfAll([program], name, run);
+}
+
+/** A trial of programs of which some may not be installed. */
+export function trialOfAll(
+  programs: readonly string[],
+  name: string,
+  run: () => Promise<TrialOutcome>,
+): Trial {
   return {
     name,
-    run: async () =>
-      isInstalled(program) ? run() : { result: 'left out', detail: `${program} is not installed` },
+    run: async () => {
+      const missing = programs.filter((program) => !isInstalled(program));
+      if (missing.length === 0) return run();
+      return { result: 'left out', detail: `not installed: ${missing.join(', ')}` };
+    },
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Profiler } from 'node:inspector';
 import type { Session } from 'node:inspector/promises';
+import { startHeapSampling } from './heap-sampling.ts';
 
 export type CpuProfile = Profiler.Profile;
 
@@ -58,6 +59,7 @@ export class ProcessProfiler {
   async startHeap(): Promise<void> {
     if (this.#isHeapRunning) return;
     this.#isHeapRunning = true;
+    if (startHeapSampling(HEAP_INTERVAL_BYTES, 'inuse')) return;
     const session = await this.#connect();
     await session.post('HeapProfiler.startSampling', { samplingInterval: HEAP_INTERVAL_BYTES });
   }
@@ -80,6 +82,7 @@ export class ProcessProfiler {
   /** Samples what is allocated, whether or not it is freed again, in place of what is in use. */
   async startAllocations(): Promise<void> {
     if (this.#isHeapRunning) await this.stopHeap();
+    if (startHeapSampling(HEAP_INTERVAL_BYTES, 'alloc')) return;
     const session = await this.#connect();
     await session.post('HeapProfiler.startSampling', {
       samplingInterval: HEAP_INTERVAL_BYTES,

@@ -9,7 +9,7 @@ import type { AddressRange, StringMatcher } from './routes/matchers.ts';
 import type { AccessLogConfig } from './access-loggers/access-loggers.ts';
 import type { HttpFilter } from './filters/http-filters.ts';
 import type { Http2Options } from './http2-options.ts';
-import type { ListenerFilter } from './listener-filters.ts';
+import type { ListenerFilter } from './filters/listener-filters.ts';
 import type { LocalReplyOptions } from './local-reply.ts';
 import type { MatcherTree } from './routes/matcher-tree.ts';
 import type { GateFilter, TcpTerminalFilter } from './filters/network-filters.ts';

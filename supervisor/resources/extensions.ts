@@ -4,6 +4,7 @@
  */
 import { typeNameOf } from '../config/type-name.ts';
 import type { Any } from '../../shared/api/well-known.ts';
+import type { Kinded, OfKind } from '../../shared/resources/by-kind.ts';
 import { nearestName } from '../../shared/text/nearest-name.ts';
 import { unpackOpaque } from './opaque-config.ts';
 import { adviceForRefusal } from './refusal-advice.ts';
@@ -44,6 +45,13 @@ export function extension<Message extends object, Resolved>(
     resolve: (message, scope, extensionName) =>
       resolve(message as unknown as Message, scope, extensionName),
   };
+}
+
+/** The rows of a union's kinds, one extension each: a kind without one is a type error. */
+export function rowsByKind<Union extends Kinded>(rows: {
+  readonly [Kind in Union['kind']]: ExtensionFactory<OfKind<Union, Kind>>;
+}): readonly ExtensionFactory<Union>[] {
+  return Object.values(rows);
 }
 
 export class ExtensionRegistry<

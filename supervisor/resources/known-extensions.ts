@@ -29,7 +29,7 @@ import { IP_DETECTION } from './http/ip-detection.ts';
 import { MATCH_INPUTS, VALUE_MATCHERS } from './matchers/match-inputs.ts';
 import { REQUEST_ID } from './http/request-identity.ts';
 import { UDP_FILTERS } from './udp/udp-proxy.ts';
-import { LISTENER_FILTERS } from './listeners/listener-filters.ts';
+import { LISTENER_FILTERS } from './filters/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
 import { REDIRECT_PREDICATES } from './routes/internal-redirect.ts';
 import { HOST_PREDICATES, PRIORITIES } from './routes/retry-policy.ts';

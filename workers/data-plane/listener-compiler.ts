@@ -1,32 +1,34 @@
 /**
  * Turns a listener's resource into what serves its connections: chains with their network filters
- * and TLS, listener filters, access logs. Throws, with nothing changed, when a part cannot be made.
+ * and TLS, listener filters, access logs. Throws, with nothing changed and nothing left behind, when
+ * a part cannot be made.
  */
+import { KindTable } from '../../shared/resources/by-kind.ts';
 import type {
   FilterChain,
+  HttpConnectionManager,
   ListenerResource,
   NetworkFilter,
 } from '../../shared/resources/listener.ts';
-import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
+import type { ListenerFilter } from '../../shared/resources/filters/listener-filters.ts';
+import type { TcpTerminalFilter } from '../../shared/resources/filters/network-filters.ts';
 import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
-import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { runtimeTls } from '../net/runtime-tls.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
-import { makeGate } from '../filters/network-filters.ts';
+import { LISTENER_FILTERS } from '../filters/listener-filters.ts';
+import { GATES } from '../filters/network-filters.ts';
 import { smallServer } from '../tcp/terminal-servers.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import { ChainSelector, type CompiledChain } from '../listener/chain-selector.ts';
-import { HttpInspector } from '../listener/filters/http-inspector.ts';
-import type { ListenerFilterRunner } from '../listener/filters/listener-filter.ts';
-import { ProxyProtocolReader } from '../listener/filters/proxy-protocol.ts';
-import { TlsInspector } from '../listener/filters/tls-inspector.ts';
+import type { ListenerFilterRunner } from '../listener/listener-filter.ts';
 import { ChainDrain } from '../listener/drain-state.ts';
 import { SharedCount } from '../loop/shared-count.ts';
+import type { Steps } from '../loop/sliced-work.ts';
 import type { CompiledListener } from '../listener/compiled-listener.ts';
 import {
   type ChainContext,
@@ -36,32 +38,65 @@ import {
 } from './compiler-context.ts';
 import { compileManager } from './manager-compiler.ts';
 
-export function compileListener(
+/** What may end a chain. */
+const TERMINALS = new KindTable<
+  HttpConnectionManager | TcpTerminalFilter,
+  [ListenerResource, ChainContext],
+  CompiledFilter
+>({
+  http_connection_manager: compileManager,
+  tcp_proxy: compileTcpProxy,
+  echo: (_, listener, context) => compileSmall(undefined, listener, context),
+  direct_response: ({ response }, listener, context) => compileSmall(response, listener, context),
+});
+
+/** One step per filter chain. */
+export function* compileListener(
   resource: ListenerResource,
   context: CompilerContext,
-): CompiledListener {
-  const compiled: CompiledChain[] = [];
+): Steps<CompiledListener> {
   const releases: (() => void)[] = [];
+  const release = (): void => {
+    for (const each of releases) each();
+  };
+  try {
+    const parts = yield* compileParts(resource, context, releases);
+    return { ...parts, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** What has to be released is put on the list as soon as it is there. */
+function* compileParts(
+  resource: ListenerResource,
+  context: CompilerContext,
+  releases: (() => void)[],
+): Steps<Omit<CompiledListener, 'release'>> {
+  const compiled: CompiledChain[] = [];
+  let showsLocalAddress = false;
   const own = context.accessLogs.open(resource.accessLogs);
   releases.push(() => own.release());
   const compileOne = (chain: FilterChain): CompiledChain => {
     const drain = new ChainDrain();
     const parts = compileFilters(chain.networkFilters, resource, { ...context, chainDrain: drain });
-    const tls = compileTls(chain, resource, context);
     if (parts !== undefined) releases.push(parts.release);
+    const tls = compileTls(chain, resource, context);
     if (tls !== undefined) releases.push(() => tls.release());
     return { resource: chain, server: parts?.server, tls, drain };
   };
   const listenerFilters = resource.listenerFilters.flatMap((filter) => {
-    const runner = makeListenerFilter(filter, context.env);
+    const runner = LISTENER_FILTERS.make(filter, context.env.stats);
     return runner === undefined ? [] : [withCondition(runner, filter.disabled)];
   });
   for (const filter of listenerFilters) releases.push(() => filter.release());
-  for (const chain of resource.filterChains) compiled.push(compileOne(chain));
-  const { defaultFilterChain: last } = resource;
-  const release = (): void => {
-    for (const each of releases) each();
-  };
+  for (const chain of resource.filterChains) {
+    compiled.push(compileOne(chain));
+    showsLocalAddress ||= showsLocal(chain);
+    yield;
+  }
+  const { defaultFilterChain: last, filterChains: _, ...rest } = resource;
   return {
     resource,
     chains: new ChainSelector(
@@ -72,10 +107,14 @@ export function compileListener(
     ),
     listenerFilters,
     accessLogs: own.logs,
-    showsLocalAddress: JSON.stringify(resource).includes('DOWNSTREAM_LOCAL'),
+    showsLocalAddress: showsLocalAddress || showsLocal(rest) || showsLocal(last),
     readsOriginal: resource.listenerFilters.some(({ kind }) => kind === 'original_dst'),
-    release,
   };
+}
+
+/** A log or header that is configured in it has the local address. */
+function showsLocal(part: object | undefined): boolean {
+  return part !== undefined && JSON.stringify(part).includes('DOWNSTREAM_LOCAL');
 }
 
 function withCondition(
@@ -110,9 +149,10 @@ function compileFilters(
   };
   const gates = filters
     .slice(0, -1)
-    .map((filter) => makeGate(filter, gateContext))
-    .filter((gate) => gate !== undefined);
-  const { server, release } = compileLast(last, listener, context);
+    .filter((filter) => GATES.has(filter))
+    .map((filter) => GATES.make(filter, gateContext));
+  if (!TERMINALS.has(last)) throw new Error(`a chain cannot end in ${last.kind}`);
+  const { server, release } = TERMINALS.make(last, listener, context);
   return {
     server: gatedServer(server, gates, context.loop),
     release() {
@@ -122,26 +162,14 @@ function compileFilters(
   };
 }
 
-function compileLast(
-  filter: NetworkFilter,
+function compileSmall(
+  response: string | undefined,
   listener: ListenerResource,
-  context: ChainContext,
+  { loop }: ChainContext,
 ): CompiledFilter {
-  switch (filter.kind) {
-    case 'http_connection_manager':
-      return compileManager(filter, listener, context);
-    case 'tcp_proxy':
-      return compileTcpProxy(filter, listener, context);
-    case 'echo':
-    case 'direct_response': {
-      const response = filter.kind === 'echo' ? undefined : filter.response;
-      const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
-      const server = smallServer(response, { loop: context.loop, bufferLimitBytes });
-      return { server, release: () => undefined };
-    }
-    default:
-      throw new Error(`a chain of network filters cannot end in ${filter.kind}`);
-  }
+  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
+  const server = smallServer(response, { loop, bufferLimitBytes });
+  return { server, release: () => undefined };
 }
 
 function compileTcpProxy(
@@ -167,23 +195,6 @@ function compileTcpProxy(
     server.release();
   };
   return { server, release };
-}
-
-/** Undefined for what needs no bytes of the connection. */
-function makeListenerFilter(
-  filter: ListenerFilter,
-  { stats }: DataPlaneEnv,
-): ListenerFilterRunner | undefined {
-  switch (filter.kind) {
-    case 'original_dst':
-      return undefined;
-    case 'tls_inspector':
-      return new TlsInspector(stats);
-    case 'http_inspector':
-      return new HttpInspector(stats);
-    case 'proxy_protocol':
-      return new ProxyProtocolReader(filter, stats);
-  }
 }
 
 function compileTls(

@@ -1,10 +1,7 @@
 /** Every HTTP filter that may stand before the router: one row each, kind and factory. */
-import assert from 'node:assert/strict';
-import type {
-  HttpFilter,
-  HttpFilterKind,
-  HttpFilterOf,
-} from '../../shared/resources/filters/http-filters.ts';
+import { assert } from '../../shared/process/assert.ts';
+import { KindTable } from '../../shared/resources/by-kind.ts';
+import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
 import type { FilterFactory } from '../stream/filter.ts';
 import type { FilterContext } from './filter-context.ts';
 import { makeAdaptiveConcurrencyFilter } from './http/adaptive-concurrency/adaptive-concurrency.ts';
@@ -49,14 +46,10 @@ import { makeCustomResponseFilter } from './http/custom-response.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
 import { makeDiscoveredFilter } from './http/discovered.ts';
 
-type MakeFilter<Filter> = (filter: Filter, context: FilterContext) => FilterFactory;
-
 /** The router ends a chain and is made with it. */
-type Rows = {
-  readonly [Kind in Exclude<HttpFilterKind, 'router'>]: MakeFilter<HttpFilterOf<Kind>>;
-};
+type FilterBeforeRouter = Exclude<HttpFilter, { readonly kind: 'router' }>;
 
-const ROWS = {
+const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> = new KindTable({
   compressor: makeCompressorFilter,
   decompressor: makeDecompressorFilter,
   csrf: makeCsrfFilter,
@@ -98,13 +91,9 @@ const ROWS = {
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
-} satisfies Rows;
+});
 
-const FACTORIES = new Map<string, MakeFilter<never>>(Object.entries(ROWS));
-
-/** The type of the rows has checked that a kind's row takes that kind's settings. */
 export function makeFilterFactory(filter: HttpFilter, context: FilterContext): FilterFactory {
-  const make = FACTORIES.get(filter.kind) as MakeFilter<HttpFilter> | undefined;
-  assert(make !== undefined, `no filter of kind ${filter.kind} may stand before the router`);
-  return make(filter, context);
+  assert(FACTORIES.has(filter), `no filter of kind ${filter.kind} may stand before the router`);
+  return FACTORIES.make(filter, context);
 }

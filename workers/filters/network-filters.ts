@@ -1,9 +1,6 @@
 /** Every network filter that may stand in front of a chain's last one: one row each. */
-import type {
-  GateFilter,
-  GateFilterKind,
-  GateFilterOf,
-} from '../../shared/resources/filters/network-filters.ts';
+import { KindTable } from '../../shared/resources/by-kind.ts';
+import type { GateFilter } from '../../shared/resources/filters/network-filters.ts';
 import type { NetworkFilterContext } from './network-filter-context.ts';
 import type { NetworkGate } from './network-gate.ts';
 import { makeConnectionLimitGate } from './network/connection-limit.ts';
@@ -15,11 +12,7 @@ import { makeFilterStateGate } from './network/set-filter-state.ts';
 import { makeSniClusterGate } from './network/sni-cluster.ts';
 import { makeSniForwardProxyGate } from './network/sni-dynamic-forward-proxy.ts';
 
-type MakeGate<Filter> = (filter: Filter, context: NetworkFilterContext) => NetworkGate;
-
-type Rows = { readonly [Kind in GateFilterKind]: MakeGate<GateFilterOf<Kind>> };
-
-const ROWS = {
+export const GATES = new KindTable<GateFilter, [NetworkFilterContext], NetworkGate>({
   network_local_ratelimit: makeRateLimitGate,
   network_rbac: makeRbacGate,
   network_ext_authz: makeExtAuthzGate,
@@ -28,18 +21,4 @@ const ROWS = {
   connection_limit: makeConnectionLimitGate,
   set_filter_state: makeFilterStateGate,
   sni_dynamic_forward_proxy: makeSniForwardProxyGate,
-} satisfies Rows;
-
-const GATES = new Map<string, MakeGate<never>>(Object.entries(ROWS));
-
-/**
- * Undefined for a filter that ends chains. The type of the rows has checked that a kind's row takes
- * that kind's settings.
- */
-export function makeGate(
-  filter: { readonly kind: string },
-  context: NetworkFilterContext,
-): NetworkGate | undefined {
-  const make = GATES.get(filter.kind) as MakeGate<GateFilter> | undefined;
-  return make?.(filter as GateFilter, context);
-}
+});

@@ -2,7 +2,7 @@
 import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { AccessLog } from '../access-log/types.ts';
 import type { ChainSelector } from './chain-selector.ts';
-import type { ListenerFilterRunner } from './filters/listener-filter.ts';
+import type { ListenerFilterRunner } from './listener-filter.ts';
 
 export interface CompiledListener {
   readonly resource: ListenerResource;

@@ -4,7 +4,7 @@
  * uses.
  */
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { PreConnectionEnd } from './filters/pre-connection.ts';
+import type { PreConnectionEnd } from './pre-connection.ts';
 import {
   LISTENER,
   LISTENER_EXTENSIONS,

@@ -22,9 +22,9 @@ import type {
 import { survivorsOf } from './chain-changes.ts';
 import type { CompiledChain } from './chain-selector.ts';
 import type { CompiledListener } from './compiled-listener.ts';
-import type { EarlyInfo, ListenerFilterRunner } from './filters/listener-filter.ts';
-import { matchesPort } from './filters/port-predicate.ts';
-import { PreConnection } from './filters/pre-connection.ts';
+import type { EarlyInfo, ListenerFilterRunner } from './listener-filter.ts';
+import { matchesPort } from './port-predicate.ts';
+import { PreConnection } from './pre-connection.ts';
 import type { ConnectionLimits, ListenerLimits } from './connection-limits.ts';
 import { LISTENER_EXTENSIONS } from '../../shared/stats/templates/listener.ts';
 import { ListenerCounts } from './listener-counts.ts';

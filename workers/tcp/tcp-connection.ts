@@ -4,7 +4,7 @@
  * begins when there is an upstream to send to; what waits is bounded by both sides' buffer limits.
  */
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
-import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
+import { TCP_PROXY } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { type AccessLogType, connectionStream, type StreamInfo } from '../stream/stream-info.ts';

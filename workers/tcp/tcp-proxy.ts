@@ -9,7 +9,7 @@ import type {
   TcpProxy,
 } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
+import { TCP_PROXY } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { AccessLog } from '../access-log/types.ts';
 import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
 import type { DrainControl } from '../manager/manager.ts';

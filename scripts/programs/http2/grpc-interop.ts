@@ -4,7 +4,7 @@ import { freePort } from '../../../test/support/free-port.ts';
 import { makeScratch } from '../../../test/support/scratch.ts';
 import { waitForPort } from '../../bench/support/processes.ts';
 import { check, passed, type Trial, type TrialOutcome } from '../trial.ts';
-import { built, INTEROP_CLIENT, INTEROP_SERVER, trialWithGo } from './go-programs.ts';
+import { built, INTEROP_CLIENT, INTEROP_SERVER, trialWithGo } from '../go-programs.ts';
 import { HOST, isAllOver, makeSecure, type Secure, startBetween } from './sides.ts';
 
 /** Those of clouds, of ORCA and `pick_first_unary` fail with this server without a proxy, too. */

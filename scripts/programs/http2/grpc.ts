@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { makeScratch } from '../../../test/support/scratch.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
 import { check, passed, runProgram, type Trial, type TrialOutcome } from '../trial.ts';
-import { built, GRPCURL, trialWithGo } from './go-programs.ts';
+import { built, GRPCURL, trialWithGo } from '../go-programs.ts';
 import { DOWNLOADED, METHODS, PROTO, startService } from './grpc-service.ts';
 import { isAllOver, startBetween } from './sides.ts';
 

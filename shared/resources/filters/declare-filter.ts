@@ -1,4 +1,5 @@
-/** How a filter's shared file declares its kind, what workers receive of it, and its stats. */
+/** How an extension's shared file declares its kind, what workers receive of it, and its stats. */
+import type { Kinded } from '../by-kind.ts';
 import type { StatTemplate } from '../../stats/template.ts';
 
 /** A filter as workers receive it. */
@@ -14,16 +15,25 @@ export interface FilterResource<Kind extends string = string, Options = object> 
 /** Of a filter that needs none: what a route says is all. */
 export type NoOptions = Readonly<Record<never, never>>;
 
-export interface FilterDeclaration<Filter extends FilterResource> {
+export interface Declaration<Settings extends Kinded> {
   readonly templates: readonly StatTemplate[];
   /** For the compiler alone: nothing has it. */
-  readonly filter?: Filter;
+  readonly settings?: Settings;
 }
 
-export function declareFilter<Filter extends FilterResource>(
+export function declareKind<Settings extends Kinded>(
   ...templates: readonly StatTemplate[]
-): FilterDeclaration<Filter> {
+): Declaration<Settings> {
   return { templates };
+}
+
+/** The union of all that a list declares. */
+export type DeclaredBy<List extends readonly Declaration<Kinded>[]> = NonNullable<
+  List[number]['settings']
+>;
+
+export function templatesOf(list: readonly Declaration<Kinded>[]): readonly StatTemplate[] {
+  return list.flatMap(({ templates }) => [...templates]);
 }
 
 /**

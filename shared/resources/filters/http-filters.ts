@@ -2,7 +2,7 @@
  * Every HTTP filter, one line each. What workers may receive, which factories they need and which
  * stats there are follows from this list.
  */
-import type { StatTemplate } from '../../stats/template.ts';
+import { type DeclaredBy, templatesOf } from './declare-filter.ts';
 import { ADAPTIVE_CONCURRENCY_DECLARATION } from './http/limits/adaptive-concurrency.ts';
 import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.ts';
 import { AWS_LAMBDA_DECLARATION } from './http/aws/lambda.ts';
@@ -91,15 +91,6 @@ const HTTP_FILTERS = [
   TRANSCODER_DECLARATION,
 ] as const;
 
-export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;
+export type HttpFilter = DeclaredBy<typeof HTTP_FILTERS>;
 
-export type HttpFilterKind = HttpFilter['kind'];
-
-export type HttpFilterOf<Kind extends HttpFilterKind> = Extract<
-  HttpFilter,
-  { readonly kind: Kind }
->;
-
-export const HTTP_FILTER_TEMPLATES: readonly StatTemplate[] = HTTP_FILTERS.flatMap(
-  ({ templates }) => [...templates],
-);
+export const HTTP_FILTER_TEMPLATES = templatesOf(HTTP_FILTERS);

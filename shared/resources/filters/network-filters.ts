@@ -1,33 +1,38 @@
 /** Every network filter but the HTTP connection manager, one line each. */
-import type { ConnectionLimit } from './network/connection-limit.ts';
-import type { NetworkExtAuthz } from './network/ext-authz.ts';
-import type { DirectResponse } from './network/direct-response.ts';
-import type { EchoFilter } from './network/echo.ts';
-import type { NetworkRateLimit } from './network/local-rate-limit.ts';
-import type { AskedNetworkRateLimit } from './network/rate-limit.ts';
-import type { NetworkRbac } from './network/rbac.ts';
-import type { SetFilterState } from './network/set-filter-state.ts';
-import type { SniCluster } from './network/sni-cluster.ts';
-import type { SniForwardProxy } from './network/sni-dynamic-forward-proxy.ts';
-import type { TcpProxy } from './network/tcp-proxy.ts';
+import { type DeclaredBy, templatesOf } from './declare-filter.ts';
+import { CONNECTION_LIMIT_DECLARATION } from './network/connection-limit.ts';
+import { DIRECT_RESPONSE_DECLARATION } from './network/direct-response.ts';
+import { ECHO_DECLARATION } from './network/echo.ts';
+import { NETWORK_EXT_AUTHZ_DECLARATION } from './network/ext-authz.ts';
+import { NETWORK_LOCAL_RATE_LIMIT_DECLARATION } from './network/local-rate-limit.ts';
+import { NETWORK_RATE_LIMIT_DECLARATION } from './network/rate-limit.ts';
+import { NETWORK_RBAC_DECLARATION } from './network/rbac.ts';
+import { SET_FILTER_STATE_DECLARATION } from './network/set-filter-state.ts';
+import { SNI_CLUSTER_DECLARATION } from './network/sni-cluster.ts';
+import { SNI_FORWARD_PROXY_DECLARATION } from './network/sni-dynamic-forward-proxy.ts';
+import { TCP_PROXY_DECLARATION } from './network/tcp-proxy.ts';
+
+const TERMINAL_FILTERS = [
+  TCP_PROXY_DECLARATION,
+  ECHO_DECLARATION,
+  DIRECT_RESPONSE_DECLARATION,
+] as const;
+
+const GATE_FILTERS = [
+  NETWORK_LOCAL_RATE_LIMIT_DECLARATION,
+  NETWORK_RBAC_DECLARATION,
+  NETWORK_EXT_AUTHZ_DECLARATION,
+  NETWORK_RATE_LIMIT_DECLARATION,
+  SNI_CLUSTER_DECLARATION,
+  CONNECTION_LIMIT_DECLARATION,
+  SET_FILTER_STATE_DECLARATION,
+  SNI_FORWARD_PROXY_DECLARATION,
+] as const;
 
 /** Filters that end a chain of bytes. */
-export type TcpTerminalFilter = TcpProxy | EchoFilter | DirectResponse;
+export type TcpTerminalFilter = DeclaredBy<typeof TERMINAL_FILTERS>;
 
 /** Filters that only decide whether a connection may go on, in front of any terminal filter. */
-export type GateFilter =
-  | NetworkRateLimit
-  | NetworkRbac
-  | NetworkExtAuthz
-  | AskedNetworkRateLimit
-  | SniCluster
-  | ConnectionLimit
-  | SetFilterState
-  | SniForwardProxy;
+export type GateFilter = DeclaredBy<typeof GATE_FILTERS>;
 
-export type GateFilterKind = GateFilter['kind'];
-
-export type GateFilterOf<Kind extends GateFilterKind> = Extract<
-  GateFilter,
-  { readonly kind: Kind }
->;
+export const NETWORK_FILTER_TEMPLATES = templatesOf([...TERMINAL_FILTERS, ...GATE_FILTERS]);

@@ -1,5 +1,7 @@
 /** Every template of this build by its id, for whoever reads another process's definitions. */
 import { HTTP_FILTER_TEMPLATES } from '../../resources/filters/http-filters.ts';
+import { LISTENER_FILTER_TEMPLATES } from '../../resources/filters/listener-filters.ts';
+import { NETWORK_FILTER_TEMPLATES } from '../../resources/filters/network-filters.ts';
 import type { StatTemplate } from '../template.ts';
 import * as clusterFeatures from './cluster-features.ts';
 import * as clusterManager from './cluster-manager.ts';
@@ -7,7 +9,6 @@ import * as cluster from './cluster.ts';
 import * as codecs from './codecs.ts';
 import * as httpConnectionManager from './http-connection-manager.ts';
 import * as listener from './listener.ts';
-import * as networkFilters from './network-filters.ts';
 import * as server from './server.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as tls from './tls.ts';
@@ -21,7 +22,6 @@ const files: readonly object[] = [
   codecs,
   httpConnectionManager,
   listener,
-  networkFilters,
   server,
   subscriptions,
   tls,
@@ -32,6 +32,8 @@ const files: readonly object[] = [
 export const ALL_TEMPLATES: readonly StatTemplate[] = [
   ...files.flatMap((file): unknown[] => Object.values(file)).filter(isTemplate),
   ...HTTP_FILTER_TEMPLATES,
+  ...LISTENER_FILTER_TEMPLATES,
+  ...NETWORK_FILTER_TEMPLATES,
 ];
 
 /** Some files also export offsets within a block. */

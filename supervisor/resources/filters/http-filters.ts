@@ -2,11 +2,8 @@
  * Every HTTP filter that configuration may name, one row each; what their types say of routes is in
  * the same rows.
  */
-import type {
-  HttpFilter,
-  HttpFilterKind,
-  HttpFilterOf,
-} from '../../../shared/resources/filters/http-filters.ts';
+import type { OfKind } from '../../../shared/resources/by-kind.ts';
+import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
 import { ALTERNATE_PROTOCOLS_CACHE } from './http/protocols/alternate-protocols-cache.ts';
 import { ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
@@ -57,7 +54,9 @@ import { TAP_FILTER } from './http/tap/tap.ts';
 type KindWithoutType = 'discovered';
 
 type Rows = {
-  readonly [Kind in Exclude<HttpFilterKind, KindWithoutType>]: HttpFilterRow<HttpFilterOf<Kind>>;
+  readonly [Kind in Exclude<HttpFilter['kind'], KindWithoutType>]: HttpFilterRow<
+    OfKind<HttpFilter, Kind>
+  >;
 };
 
 /** Their order is that of messages which say what there is. */

@@ -11,7 +11,7 @@ import type {
   FilterChain,
   ListenerResource,
 } from '../../../shared/resources/listener.ts';
-import type { ListenerFilter } from '../../../shared/resources/listener-filters.ts';
+import type { ListenerFilter } from '../../../shared/resources/filters/listener-filters.ts';
 import type { AddressToBind } from '../../resolved/address-to-bind.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { bindingName, printAddress } from '../../../shared/addresses/print-address.ts';

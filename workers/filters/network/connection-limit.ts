@@ -2,7 +2,7 @@
 import type { ConnectionLimit } from '../../../shared/resources/filters/network/connection-limit.ts';
 import { readBoolean } from '../../../shared/runtime/read-runtime.ts';
 import { dottedPrefix } from '../../../shared/stats/stat-scope.ts';
-import { CONNECTION_LIMIT } from '../../../shared/stats/templates/network-filters.ts';
+import { CONNECTION_LIMIT } from '../../../shared/resources/filters/network/connection-limit.ts';
 import type { NetworkFilterContext } from '../network-filter-context.ts';
 import type { NetworkGate } from '../network-gate.ts';
 

@@ -2,7 +2,7 @@
 import type { NetworkRateLimit } from '../../../shared/resources/filters/network/local-rate-limit.ts';
 import { readBoolean } from '../../../shared/runtime/read-runtime.ts';
 import { dottedPrefix } from '../../../shared/stats/stat-scope.ts';
-import { NETWORK_LOCAL_RATE_LIMIT } from '../../../shared/stats/templates/network-filters.ts';
+import { NETWORK_LOCAL_RATE_LIMIT } from '../../../shared/resources/filters/network/local-rate-limit.ts';
 import type { NetworkFilterContext } from '../network-filter-context.ts';
 import type { NetworkGate } from '../network-gate.ts';
 

@@ -1,7 +1,7 @@
 /** The network filter ratelimit: asks a service whether one more connection is within the limit. */
 import type { AskedNetworkRateLimit } from '../../../shared/resources/filters/network/rate-limit.ts';
 import { dottedPrefix } from '../../../shared/stats/stat-scope.ts';
-import { NETWORK_RATE_LIMIT } from '../../../shared/stats/templates/network-filters.ts';
+import { NETWORK_RATE_LIMIT } from '../../../shared/resources/filters/network/rate-limit.ts';
 import { isEnabled } from '../../loop/runtime.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import { compileTextFormat } from '../../substitution/compile-format.ts';

@@ -3,7 +3,7 @@ import type { NetworkRbac } from '../../../shared/resources/filters/network/rbac
 import {
   NETWORK_RBAC,
   NETWORK_RBAC_SHADOW,
-} from '../../../shared/stats/templates/network-filters.ts';
+} from '../../../shared/resources/filters/network/rbac.ts';
 import { HeaderMap } from '../../stream/header-map.ts';
 import { compileRbacRules } from '../common/rbac-engine.ts';
 import type { NetworkFilterContext } from '../network-filter-context.ts';

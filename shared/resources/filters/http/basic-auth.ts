@@ -1,6 +1,6 @@
 /** Settings and stats of envoy.filters.http.basic_auth. */
 import type { FilterResource } from '../declare-filter.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -31,4 +31,4 @@ export const BASIC_AUTH = defineTemplate('basic_auth', {
 
 export type BasicAuthFilterSettings = FilterResource<'basic_auth', BasicAuthOptions>;
 
-export const BASIC_AUTH_DECLARATION = declareFilter<BasicAuthFilterSettings>(BASIC_AUTH);
+export const BASIC_AUTH_DECLARATION = declareKind<BasicAuthFilterSettings>(BASIC_AUTH);

@@ -1,6 +1,6 @@
 /** Settings of envoy.filters.http.buffer. */
 import type { FilterResource } from '../declare-filter.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 
 interface BufferOptions {
   readonly maxRequestBytes: number;
@@ -13,4 +13,4 @@ export interface BufferPerRoute {
 
 export type BufferFilterSettings = FilterResource<'buffer', BufferOptions>;
 
-export const BUFFER_DECLARATION = declareFilter<BufferFilterSettings>();
+export const BUFFER_DECLARATION = declareKind<BufferFilterSettings>();

@@ -1,6 +1,6 @@
 /** Settings and stats of envoy.filters.http.compressor. */
 import type { FilterResource } from '../declare-filter.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -91,7 +91,7 @@ export const COMPRESSOR_DIRECTION = defineTemplate('compressor_direction', {
 
 export type CompressorFilterSettings = FilterResource<'compressor', CompressorOptions>;
 
-export const COMPRESSOR_DECLARATION = declareFilter<CompressorFilterSettings>(
+export const COMPRESSOR_DECLARATION = declareKind<CompressorFilterSettings>(
   COMPRESSOR,
   COMPRESSOR_DIRECTION,
 );

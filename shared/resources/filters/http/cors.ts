@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.cors. */
 import type { FilterResource, NoOptions } from '../declare-filter.ts';
 import type { RuntimeFraction, StringMatcher } from '../../routes/matchers.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -28,4 +28,4 @@ export const CORS = defineTemplate('cors', {
 
 export type CorsFilterSettings = FilterResource<'cors', NoOptions>;
 
-export const CORS_DECLARATION = declareFilter<CorsFilterSettings>(CORS);
+export const CORS_DECLARATION = declareKind<CorsFilterSettings>(CORS);

@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.csrf. */
 import type { FilterResource } from '../declare-filter.ts';
 import type { RuntimeFraction, StringMatcher } from '../../routes/matchers.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -20,4 +20,4 @@ export const CSRF = defineTemplate('csrf', {
 
 export type CsrfFilterSettings = FilterResource<'csrf', CsrfPolicy>;
 
-export const CSRF_DECLARATION = declareFilter<CsrfFilterSettings>(CSRF);
+export const CSRF_DECLARATION = declareKind<CsrfFilterSettings>(CSRF);

@@ -1,6 +1,6 @@
 /** Settings and stats of envoy.filters.http.decompressor. */
 import type { FilterResource } from '../declare-filter.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -70,7 +70,7 @@ export const ZSTD_DECOMPRESSOR = defineTemplate('zstd_decompressor', {
 
 export type DecompressorFilterSettings = FilterResource<'decompressor', DecompressorOptions>;
 
-export const DECOMPRESSOR_DECLARATION = declareFilter<DecompressorFilterSettings>(
+export const DECOMPRESSOR_DECLARATION = declareKind<DecompressorFilterSettings>(
   DECOMPRESSOR,
   ZLIB_DECOMPRESSOR,
   BROTLI_DECOMPRESSOR,

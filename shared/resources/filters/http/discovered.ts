@@ -1,7 +1,7 @@
 /** Settings of a filter whose own settings come from elsewhere (`config_discovery`). */
 import type { FilterResource } from '../declare-filter.ts';
 import type { HttpFilter } from '../http-filters.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 
 /** The settings travel apart, by `key`; until they are there `fallback` serves. */
 interface DiscoveredOptions {
@@ -11,4 +11,4 @@ interface DiscoveredOptions {
 
 export type DiscoveredFilterSettings = FilterResource<'discovered', DiscoveredOptions>;
 
-export const DISCOVERED_DECLARATION = declareFilter<DiscoveredFilterSettings>();
+export const DISCOVERED_DECLARATION = declareKind<DiscoveredFilterSettings>();

@@ -1,6 +1,6 @@
 /** Settings of envoy.filters.http.dynamic_forward_proxy. */
 import type { FilterResource } from '../declare-filter.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 
 interface DynamicForwardProxyOptions {
   /** How long a request waits for a cluster of its own. */
@@ -21,4 +21,4 @@ export type DynamicForwardProxyFilterSettings = FilterResource<
   DynamicForwardProxyOptions
 >;
 
-export const DYNAMIC_FORWARD_PROXY_DECLARATION = declareFilter<DynamicForwardProxyFilterSettings>();
+export const DYNAMIC_FORWARD_PROXY_DECLARATION = declareKind<DynamicForwardProxyFilterSettings>();

@@ -7,7 +7,7 @@ import type { HeaderValueOption } from '../../routes/headers.ts';
 import type { MetadataMatcher, RuntimeFraction, StringMatcher } from '../../routes/matchers.ts';
 import type { RetryPolicy } from '../../routes/route.ts';
 import type { HeaderMutationRules } from '../common/mutation-rules.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import { declareKind, type FilterResource } from '../declare-filter.ts';
 
 /** Undefined lists match nothing, but where a comment says otherwise. Names are lower case. */
 export interface AuthzHttpService {
@@ -106,4 +106,4 @@ export const EXT_AUTHZ = defineTemplate('ext_authz', {
 
 export type ExtAuthzFilterSettings = FilterResource<'ext_authz', ExtAuthzOptions>;
 
-export const EXT_AUTHZ_DECLARATION = declareFilter<ExtAuthzFilterSettings>(EXT_AUTHZ);
+export const EXT_AUTHZ_DECLARATION = declareKind<ExtAuthzFilterSettings>(EXT_AUTHZ);

@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.fault. */
 import type { FilterResource } from '../declare-filter.ts';
 import type { HeaderMatcher, RuntimeFraction } from '../../routes/matchers.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter, gauge } from '../../../stats/templates/spec.ts';
 
@@ -37,4 +37,4 @@ export const FAULT = defineTemplate('fault', {
 
 export type FaultFilterSettings = FilterResource<'fault', FaultOptions>;
 
-export const FAULT_DECLARATION = declareFilter<FaultFilterSettings>(FAULT);
+export const FAULT_DECLARATION = declareKind<FaultFilterSettings>(FAULT);

@@ -1,5 +1,5 @@
 /** Settings of envoy.filters.http.grpc_json_transcoder: services, their messages and their paths. */
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import { declareKind, type FilterResource } from '../declare-filter.ts';
 
 export type ProtoKind =
   | 'double'
@@ -115,4 +115,4 @@ export interface TranscoderOptions {
 
 export type TranscoderFilterSettings = FilterResource<'grpc_json_transcoder', TranscoderOptions>;
 
-export const TRANSCODER_DECLARATION = declareFilter<TranscoderFilterSettings>();
+export const TRANSCODER_DECLARATION = declareKind<TranscoderFilterSettings>();

@@ -2,7 +2,7 @@
 import type { FilterResource } from '../declare-filter.ts';
 import type { HeaderValueOption } from '../../routes/headers.ts';
 import type { StringMatcher } from '../../routes/matchers.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 
 export type HeaderMutationRule =
   | { readonly kind: 'append'; readonly option: HeaderValueOption }
@@ -22,4 +22,4 @@ export interface HeaderMutationOptions {
 
 export type HeaderMutationFilterSettings = FilterResource<'header_mutation', HeaderMutationOptions>;
 
-export const HEADER_MUTATION_DECLARATION = declareFilter<HeaderMutationFilterSettings>();
+export const HEADER_MUTATION_DECLARATION = declareKind<HeaderMutationFilterSettings>();

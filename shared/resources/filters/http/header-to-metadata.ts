@@ -2,7 +2,7 @@
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 import type { CompiledRegex } from '../../routes/matchers.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import { declareKind, type FilterResource } from '../declare-filter.ts';
 
 /** What is written where a header is there, or where it is missing. */
 export interface MetadataEntry {
@@ -53,4 +53,4 @@ export type HeaderToMetadataFilterSettings = FilterResource<
 >;
 
 export const HEADER_TO_METADATA_DECLARATION =
-  declareFilter<HeaderToMetadataFilterSettings>(HEADER_TO_METADATA);
+  declareKind<HeaderToMetadataFilterSettings>(HEADER_TO_METADATA);

@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.health_check. */
 import type { FilterResource } from '../declare-filter.ts';
 import type { HeaderMatcher } from '../../routes/matchers.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -32,5 +32,4 @@ export const HEALTH_CHECK_FILTER = defineTemplate('health_check_filter', {
 
 export type HealthCheckFilterSettings = FilterResource<'health_check', HealthCheckFilterOptions>;
 
-export const HEALTH_CHECK_DECLARATION =
-  declareFilter<HealthCheckFilterSettings>(HEALTH_CHECK_FILTER);
+export const HEALTH_CHECK_DECLARATION = declareKind<HealthCheckFilterSettings>(HEALTH_CHECK_FILTER);

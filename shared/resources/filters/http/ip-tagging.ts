@@ -2,7 +2,7 @@
 import type { IpRange } from '../../../addresses/ip-ranges.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import { declareKind, type FilterResource } from '../declare-filter.ts';
 
 export interface IpTaggingOptions {
   readonly requests: 'BOTH' | 'INTERNAL' | 'EXTERNAL';
@@ -31,7 +31,7 @@ export const IP_TAG = defineTemplate('ip_tag', {
 
 export type IpTaggingFilterSettings = FilterResource<'ip_tagging', IpTaggingOptions>;
 
-export const IP_TAGGING_DECLARATION = declareFilter<IpTaggingFilterSettings>(
+export const IP_TAGGING_DECLARATION = declareKind<IpTaggingFilterSettings>(
   IP_TAGGING,
   IP_UNTAGGED,
   IP_TAG,

@@ -2,7 +2,7 @@
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 import type { CompiledRegex } from '../../routes/matchers.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import { declareKind, type FilterResource } from '../declare-filter.ts';
 
 export interface JsonEntry {
   readonly namespace: string;
@@ -50,4 +50,4 @@ export type JsonToMetadataFilterSettings = FilterResource<
 >;
 
 export const JSON_TO_METADATA_DECLARATION =
-  declareFilter<JsonToMetadataFilterSettings>(JSON_TO_METADATA);
+  declareKind<JsonToMetadataFilterSettings>(JSON_TO_METADATA);

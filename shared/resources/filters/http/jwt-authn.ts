@@ -4,7 +4,7 @@ import { counter } from '../../../stats/templates/spec.ts';
 import type { StringMatcher } from '../../routes/matchers.ts';
 import type { HttpTarget } from '../../http-target.ts';
 import type { RouteMatch } from '../../routes/route.ts';
-import { declareFilter, type FilterResource } from '../declare-filter.ts';
+import { declareKind, type FilterResource } from '../declare-filter.ts';
 
 export type JwksSource =
   /** Checked to have a usable key. */
@@ -98,4 +98,4 @@ export const JWT_AUTHN = defineTemplate('jwt_authn', {
 
 export type JwtAuthnFilterSettings = FilterResource<'jwt_authn', JwtAuthnOptions>;
 
-export const JWT_AUTHN_DECLARATION = declareFilter<JwtAuthnFilterSettings>(JWT_AUTHN);
+export const JWT_AUTHN_DECLARATION = declareKind<JwtAuthnFilterSettings>(JWT_AUTHN);

@@ -4,7 +4,7 @@ import type { HeaderValueOption } from '../../routes/headers.ts';
 import type { RuntimeFraction } from '../../routes/matchers.ts';
 import type { RateLimitBucket } from '../../routes/rate-limit-bucket.ts';
 import type { DescriptorLimit, RateLimitPolicy } from '../../routes/rate-limits.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -50,4 +50,4 @@ export const HTTP_LOCAL_RATE_LIMIT = defineTemplate('http_local_rate_limit', {
 export type LocalRateLimitFilterSettings = FilterResource<'local_ratelimit', LocalRateLimitOptions>;
 
 export const LOCAL_RATE_LIMIT_DECLARATION =
-  declareFilter<LocalRateLimitFilterSettings>(HTTP_LOCAL_RATE_LIMIT);
+  declareKind<LocalRateLimitFilterSettings>(HTTP_LOCAL_RATE_LIMIT);

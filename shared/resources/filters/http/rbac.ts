@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.rbac. */
 import type { RbacDecider } from '../common/rbac.ts';
 import type { FilterResource } from '../declare-filter.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -35,4 +35,4 @@ export const RBAC_SHADOW = defineTemplate('rbac_shadow', {
 
 export type RbacFilterSettings = FilterResource<'rbac', RbacOptions>;
 
-export const RBAC_DECLARATION = declareFilter<RbacFilterSettings>(RBAC, RBAC_SHADOW);
+export const RBAC_DECLARATION = declareKind<RbacFilterSettings>(RBAC, RBAC_SHADOW);

@@ -1,7 +1,7 @@
 /** Settings of envoy.filters.http.router. */
 import type { AccessLogConfig } from '../../access-loggers/access-loggers.ts';
 import type { FilterResource } from '../declare-filter.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 
 interface RouterOptions {
   readonly dynamicStats: boolean;
@@ -13,4 +13,4 @@ interface RouterOptions {
 
 export type RouterFilterSettings = FilterResource<'router', RouterOptions>;
 
-export const ROUTER_DECLARATION = declareFilter<RouterFilterSettings>();
+export const ROUTER_DECLARATION = declareKind<RouterFilterSettings>();

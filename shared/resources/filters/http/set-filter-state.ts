@@ -1,7 +1,7 @@
 /** Settings of envoy.filters.http.set_filter_state. */
 import type { FilterResource } from '../declare-filter.ts';
 import type { FilterStateValue } from '../common/filter-state-value.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 
 export interface SetFilterStateOptions {
   readonly onRequestHeaders: readonly FilterStateValue[];
@@ -14,4 +14,4 @@ export type SetFilterStateFilterSettings = FilterResource<
   SetFilterStateOptions
 >;
 
-export const SET_FILTER_STATE_DECLARATION = declareFilter<SetFilterStateFilterSettings>();
+export const SET_FILTER_STATE_DECLARATION = declareKind<SetFilterStateFilterSettings>();

@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.set_metadata. */
 import type { FilterResource } from '../declare-filter.ts';
 import type { Struct } from '../../../text/dictionary.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -19,4 +19,4 @@ export const SET_METADATA = defineTemplate('set_metadata', {
 
 export type SetMetadataFilterSettings = FilterResource<'set_metadata', SetMetadataOptions>;
 
-export const SET_METADATA_DECLARATION = declareFilter<SetMetadataFilterSettings>(SET_METADATA);
+export const SET_METADATA_DECLARATION = declareKind<SetMetadataFilterSettings>(SET_METADATA);

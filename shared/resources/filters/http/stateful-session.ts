@@ -1,6 +1,6 @@
 /** Settings of envoy.filters.http.stateful_session. */
 import type { FilterResource } from '../declare-filter.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 
 export type SessionState =
   | {
@@ -32,4 +32,4 @@ export type StatefulSessionFilterSettings = FilterResource<
   StatefulSessionOptions
 >;
 
-export const STATEFUL_SESSION_DECLARATION = declareFilter<StatefulSessionFilterSettings>();
+export const STATEFUL_SESSION_DECLARATION = declareKind<StatefulSessionFilterSettings>();

@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.tap. */
 import type { FilterResource } from '../declare-filter.ts';
 import type { TapFilterOptions } from '../../tap.ts';
-import { declareFilter } from '../declare-filter.ts';
+import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
@@ -13,4 +13,4 @@ export const TAP = defineTemplate('tap', {
 
 export type TapFilterSettings = FilterResource<'tap', TapFilterOptions>;
 
-export const TAP_DECLARATION = declareFilter<TapFilterSettings>(TAP);
+export const TAP_DECLARATION = declareKind<TapFilterSettings>(TAP);

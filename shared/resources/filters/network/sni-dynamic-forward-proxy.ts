@@ -1,4 +1,5 @@
 /** Settings of sni_dynamic_forward_proxy. */
+import { declareKind } from '../declare-filter.ts';
 
 /** The connection waits for the address of the name that its TLS client asked for. */
 export interface SniForwardProxy {
@@ -8,3 +9,5 @@ export interface SniForwardProxy {
   /** Where nothing else says one. */
   readonly port: number;
 }
+
+export const SNI_FORWARD_PROXY_DECLARATION = declareKind<SniForwardProxy>();

@@ -1,8 +1,33 @@
 /** Settings of the TCP proxy, which takes a connection's bytes to a host. */
+import { defineTemplate } from '../../../stats/template.ts';
+import { counter, gauge } from '../../../stats/templates/spec.ts';
 import type { Struct } from '../../../text/dictionary.ts';
 import type { AccessLogConfig } from '../../access-loggers/access-loggers.ts';
 import type { AccessLogFormat } from '../../access-log.ts';
 import type { HeaderValueOption } from '../../routes/headers.ts';
+import { declareKind } from '../declare-filter.ts';
+
+/** Prefix: `tcp.<stat_prefix>.` */
+export const TCP_PROXY = defineTemplate('tcp_proxy', {
+  downstream_cx_drain_close: counter('Connections closed by draining'),
+  downstream_cx_no_route: counter('Connections without a matching route or cluster'),
+  downstream_cx_overload_close: counter('Connections closed by overload'),
+  downstream_cx_rx_bytes_buffered: gauge('Received bytes that wait in connections'),
+  downstream_cx_rx_bytes_total: counter('Bytes received'),
+  downstream_cx_total: counter('Connections'),
+  downstream_cx_tx_bytes_buffered: gauge('Always 0: the runtime and the kernel keep what waits'),
+  downstream_cx_tx_bytes_total: counter('Bytes sent'),
+  downstream_flow_control_paused_reading_total: counter('Times reading from clients stopped'),
+  downstream_flow_control_resumed_reading_total: counter('Times reading from clients resumed'),
+  early_data_received_count_total: counter(
+    'Never counted: connections to the upstream wait for no data',
+  ),
+  idle_timeout: counter('Connections closed for being idle'),
+  max_downstream_connection_duration: counter('Connections closed for their age'),
+  route_delayed_total: counter('Never counted: routes of TCP connections are not fetched'),
+  upstream_flush_active: gauge('Upstream connections that still send after the client has gone'),
+  upstream_flush_total: counter('Upstream connections that sent on after the client had gone'),
+});
 
 export interface TcpProxy {
   readonly kind: 'tcp_proxy';
@@ -63,3 +88,5 @@ export interface TcpTunneling {
   readonly path: string;
   readonly headersToAdd: readonly HeaderValueOption[];
 }
+
+export const TCP_PROXY_DECLARATION = declareKind<TcpProxy>(TCP_PROXY);

@@ -4,7 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { constants, PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks';
 import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { Profile } from 'pprof-format';
 import { Profilers } from '../../../../supervisor/profiling/profilers.ts';
@@ -57,6 +59,28 @@ test('a heap profile is read while sampling goes on', async () => {
   assert.ok(kept.length > 0);
   assert.deepEqual(read(profile).types, ['inuse_objects/count', 'inuse_space/bytes']);
 });
+
+test('no profile of the heap collects it, which would stop the process', async () => {
+  const profilers = new Profilers({ path: join(folder, 'none.prof') });
+  await profilers.sample();
+  const kinds: (number | undefined)[] = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as PerformanceNodeEntry[]) kinds.push(entry.detail.kind);
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  await profilers.readHeap();
+  await profilers.readPeakHeap();
+  await profilers.startAllocations();
+  await profilers.stopAllocations();
+  await delay(1);
+  observer.disconnect();
+  assert.ok(!kinds.includes(constants.NODE_PERFORMANCE_GC_MAJOR), kinds.join());
+});
+
+/** What node's types leave out of an entry of the collector. */
+interface PerformanceNodeEntry extends PerformanceEntry {
+  readonly detail: { readonly kind?: number };
+}
 
 test('a heap profile without workers says how they are sampled', async () => {
   const profilers = new Profilers({ path: join(folder, 'none.prof') });

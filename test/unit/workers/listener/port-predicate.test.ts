@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PortPredicate } from '../../../../shared/resources/listener-filters.ts';
-import { matchesPort } from '../../../../workers/listener/filters/port-predicate.ts';
+import type { PortPredicate } from '../../../../shared/resources/filters/listener-filter.ts';
+import { matchesPort } from '../../../../workers/listener/port-predicate.ts';
 
 const web: PortPredicate = { kind: 'range', start: 80, end: 82 };
 const tls: PortPredicate = { kind: 'range', start: 443, end: 444 };

@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.api_key_auth. */
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter } from '../../../../stats/templates/spec.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 /** Where a key may stand; header names are in lower case. */
 export type KeyPlace =
@@ -35,4 +35,4 @@ export const API_KEY_AUTH = defineTemplate('api_key_auth', {
 
 export type ApiKeyAuthFilterSettings = FilterResource<'api_key_auth', ApiKeyAuthOptions>;
 
-export const API_KEY_AUTH_DECLARATION = declareFilter<ApiKeyAuthFilterSettings>(API_KEY_AUTH);
+export const API_KEY_AUTH_DECLARATION = declareKind<ApiKeyAuthFilterSettings>(API_KEY_AUTH);

@@ -3,7 +3,7 @@ import { defineTemplate } from '../../../../stats/template.ts';
 import { counter } from '../../../../stats/templates/spec.ts';
 import type { GenericSecret } from '../../../generic-secret.ts';
 import type { HttpTarget } from '../../../http-target.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 /** A secret that is the credential. */
 interface SecretCredential {
@@ -59,7 +59,7 @@ export type CredentialInjectorFilterSettings = FilterResource<
   CredentialInjectorOptions
 >;
 
-export const CREDENTIAL_INJECTOR_DECLARATION = declareFilter<CredentialInjectorFilterSettings>(
+export const CREDENTIAL_INJECTOR_DECLARATION = declareKind<CredentialInjectorFilterSettings>(
   CREDENTIAL_INJECTOR,
   INJECTED_TOKEN,
 );

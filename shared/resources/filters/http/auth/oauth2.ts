@@ -4,7 +4,7 @@ import { counter } from '../../../../stats/templates/spec.ts';
 import type { GenericSecret } from '../../../generic-secret.ts';
 import type { HttpTarget } from '../../../http-target.ts';
 import type { HeaderMatcher, StringMatcher } from '../../../routes/matchers.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 type AssertionAlgorithm = 'RS256' | 'RS384' | 'RS512' | 'ES256' | 'ES384' | 'ES512';
 
@@ -118,4 +118,4 @@ export const OAUTH2 = defineTemplate('oauth2', {
 
 export type OAuth2FilterSettings = FilterResource<'oauth2', OAuth2ChainOptions>;
 
-export const OAUTH2_DECLARATION = declareFilter<OAuth2FilterSettings>(OAUTH2);
+export const OAUTH2_DECLARATION = declareKind<OAuth2FilterSettings>(OAUTH2);

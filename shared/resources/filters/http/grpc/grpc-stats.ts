@@ -1,5 +1,5 @@
 /** Settings of envoy.filters.http.grpc_stats. */
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface GrpcStatsOptions {
   readonly emitsFilterState: boolean;
@@ -14,4 +14,4 @@ export interface GrpcStatsOptions {
 
 export type GrpcStatsFilterSettings = FilterResource<'grpc_stats', GrpcStatsOptions>;
 
-export const GRPC_STATS_DECLARATION = declareFilter<GrpcStatsFilterSettings>();
+export const GRPC_STATS_DECLARATION = declareKind<GrpcStatsFilterSettings>();

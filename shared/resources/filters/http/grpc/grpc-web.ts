@@ -1,6 +1,6 @@
 /** Settings of envoy.filters.http.grpc_web: there are none. */
-import { declareFilter, type FilterResource, type NoOptions } from '../../declare-filter.ts';
+import { declareKind, type FilterResource, type NoOptions } from '../../declare-filter.ts';
 
 export type GrpcWebFilterSettings = FilterResource<'grpc_web', NoOptions>;
 
-export const GRPC_WEB_DECLARATION = declareFilter<GrpcWebFilterSettings>();
+export const GRPC_WEB_DECLARATION = declareKind<GrpcWebFilterSettings>();

@@ -1,5 +1,5 @@
 /** Settings of envoy.filters.http.grpc_http1_bridge. */
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface Http1BridgeOptions {
   /** A request with a bare protobuf message becomes a call. */
@@ -9,4 +9,4 @@ export interface Http1BridgeOptions {
 
 export type Http1BridgeFilterSettings = FilterResource<'grpc_http1_bridge', Http1BridgeOptions>;
 
-export const HTTP1_BRIDGE_DECLARATION = declareFilter<Http1BridgeFilterSettings>();
+export const HTTP1_BRIDGE_DECLARATION = declareKind<Http1BridgeFilterSettings>();

@@ -1,5 +1,5 @@
 /** Settings of envoy.filters.http.grpc_http1_reverse_bridge. */
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface ReverseBridgeOptions {
   /** What hosts are sent, and what they have to answer with. */
@@ -19,4 +19,4 @@ export type ReverseBridgeFilterSettings = FilterResource<
   ReverseBridgeOptions
 >;
 
-export const REVERSE_BRIDGE_DECLARATION = declareFilter<ReverseBridgeFilterSettings>();
+export const REVERSE_BRIDGE_DECLARATION = declareKind<ReverseBridgeFilterSettings>();

@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.adaptive_concurrency. */
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter, gauge } from '../../../../stats/templates/spec.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface AdaptiveConcurrencyOptions {
   readonly enabled: { readonly runtimeKey: string; readonly byDefault: boolean };
@@ -39,4 +39,4 @@ export type AdaptiveConcurrencyFilterSettings = FilterResource<
 >;
 
 export const ADAPTIVE_CONCURRENCY_DECLARATION =
-  declareFilter<AdaptiveConcurrencyFilterSettings>(GRADIENT_CONTROLLER);
+  declareKind<AdaptiveConcurrencyFilterSettings>(GRADIENT_CONTROLLER);

@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.admission_control. */
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter } from '../../../../stats/templates/spec.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 /** A value of the configuration that the runtime may replace. */
 export interface RuntimeNumber {
@@ -36,4 +36,4 @@ export type AdmissionControlFilterSettings = FilterResource<
 >;
 
 export const ADMISSION_CONTROL_DECLARATION =
-  declareFilter<AdmissionControlFilterSettings>(ADMISSION_CONTROL);
+  declareKind<AdmissionControlFilterSettings>(ADMISSION_CONTROL);

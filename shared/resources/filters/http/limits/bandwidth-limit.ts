@@ -2,7 +2,7 @@
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter, gauge, histogram } from '../../../../stats/templates/spec.ts';
 import type { RateLimitBucket } from '../../../routes/rate-limit-bucket.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface BandwidthLimitOptions {
   readonly statPrefix: string;
@@ -39,4 +39,4 @@ export const HTTP_BANDWIDTH_LIMIT = defineTemplate('http_bandwidth_limit', {
 export type BandwidthLimitFilterSettings = FilterResource<'bandwidth_limit', BandwidthLimitOptions>;
 
 export const BANDWIDTH_LIMIT_DECLARATION =
-  declareFilter<BandwidthLimitFilterSettings>(HTTP_BANDWIDTH_LIMIT);
+  declareKind<BandwidthLimitFilterSettings>(HTTP_BANDWIDTH_LIMIT);

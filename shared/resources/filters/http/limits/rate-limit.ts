@@ -3,7 +3,7 @@ import type { GrpcTarget } from '../../../grpc-target.ts';
 import type { HeaderValueOption } from '../../../routes/headers.ts';
 import type { RuntimeFraction } from '../../../routes/matchers.ts';
 import type { RateLimitPolicy } from '../../../routes/rate-limits.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface RateLimitOptions {
   readonly target: GrpcTarget;
@@ -41,4 +41,4 @@ export interface RateLimitPerRoute {
 
 export type RateLimitFilterSettings = FilterResource<'ratelimit', RateLimitOptions>;
 
-export const RATE_LIMIT_DECLARATION = declareFilter<RateLimitFilterSettings>();
+export const RATE_LIMIT_DECLARATION = declareKind<RateLimitFilterSettings>();

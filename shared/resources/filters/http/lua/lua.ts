@@ -2,7 +2,7 @@
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter } from '../../../../stats/templates/spec.ts';
 import type { Struct } from '../../../../text/dictionary.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 /** Compared by identity: its compiled form is kept under it. */
 export interface LuaScript {
@@ -38,4 +38,4 @@ export const LUA = defineTemplate('lua', {
 
 export type LuaFilterSettings = FilterResource<'lua', LuaOptions>;
 
-export const LUA_DECLARATION = declareFilter<LuaFilterSettings>(LUA);
+export const LUA_DECLARATION = declareKind<LuaFilterSettings>(LUA);

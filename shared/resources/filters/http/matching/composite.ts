@@ -6,7 +6,7 @@ import { defineTemplate } from '../../../../stats/template.ts';
 import { counter } from '../../../../stats/templates/spec.ts';
 import type { MatcherTree } from '../../../routes/matcher-tree.ts';
 import type { RuntimeFraction } from '../../../routes/matchers.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 import type { HttpFilter } from '../../http-filters.ts';
 
 /** What becomes of a request that matched. */
@@ -44,4 +44,4 @@ export const COMPOSITE = defineTemplate('composite', {
 
 export type CompositeFilterSettings = FilterResource<'composite', CompositeOptions>;
 
-export const COMPOSITE_DECLARATION = declareFilter<CompositeFilterSettings>(COMPOSITE);
+export const COMPOSITE_DECLARATION = declareKind<CompositeFilterSettings>(COMPOSITE);

@@ -2,7 +2,7 @@
 import type { LocalReplyFormat } from '../../../local-reply.ts';
 import type { HeaderValueOption } from '../../../routes/headers.ts';
 import type { MatcherTree } from '../../../routes/matcher-tree.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 /** The answer that is sent in place of one that matched. */
 export interface CustomAnswer {
@@ -23,4 +23,4 @@ export interface CustomResponseOptions {
 
 export type CustomResponseFilterSettings = FilterResource<'custom_response', CustomResponseOptions>;
 
-export const CUSTOM_RESPONSE_DECLARATION = declareFilter<CustomResponseFilterSettings>();
+export const CUSTOM_RESPONSE_DECLARATION = declareKind<CustomResponseFilterSettings>();

@@ -1,5 +1,5 @@
 /** Settings of envoy.filters.http.cache, which keeps responses in memory. */
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 import type { StringMatcher } from '../../../routes/matchers.ts';
 
 interface HttpCacheOptions {
@@ -15,4 +15,4 @@ interface HttpCacheOptions {
 
 export type HttpCacheFilterSettings = FilterResource<'cache', HttpCacheOptions>;
 
-export const HTTP_CACHE_DECLARATION = declareFilter<HttpCacheFilterSettings>();
+export const HTTP_CACHE_DECLARATION = declareKind<HttpCacheFilterSettings>();
