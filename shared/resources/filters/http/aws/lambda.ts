@@ -1,7 +1,7 @@
 /** Settings and stats of envoy.filters.http.aws_lambda. */
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter, histogram } from '../../../../stats/templates/spec.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 import type { AwsSigningOptions } from './request-signing.ts';
 
 export interface AwsLambdaOptions {
@@ -20,4 +20,4 @@ export const AWS_LAMBDA = defineTemplate('aws_lambda', {
 
 export type AwsLambdaFilterSettings = FilterResource<'aws_lambda', AwsLambdaOptions>;
 
-export const AWS_LAMBDA_DECLARATION = declareFilter<AwsLambdaFilterSettings>(AWS_LAMBDA);
+export const AWS_LAMBDA_DECLARATION = declareKind<AwsLambdaFilterSettings>(AWS_LAMBDA);

@@ -4,7 +4,7 @@ import type { StringMatcher } from '../../../routes/matchers.ts';
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter } from '../../../../stats/templates/spec.ts';
 import type { GenericSecret } from '../../../generic-secret.ts';
-import { declareFilter, type FilterResource } from '../../declare-filter.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface AwsSigningOptions {
   readonly service: string;
@@ -43,4 +43,4 @@ export type AwsRequestSigningFilterSettings = FilterResource<
 >;
 
 export const AWS_REQUEST_SIGNING_DECLARATION =
-  declareFilter<AwsRequestSigningFilterSettings>(AWS_REQUEST_SIGNING);
+  declareKind<AwsRequestSigningFilterSettings>(AWS_REQUEST_SIGNING);
