@@ -1,4 +1,5 @@
 /** Reads what services answer that give credentials: JSON with the same members under two names. */
+import { memberOf } from '../../shared/text/dictionary.ts';
 import type { AwsCredentials } from '../../shared/aws/signature.ts';
 
 export interface FetchedCredentials {
@@ -7,13 +8,14 @@ export interface FetchedCredentials {
   readonly endsAtMs?: number;
 }
 
-/** The members stand at `path` in the answer. Throws when it is not what it should be. */
-export function readAnswer(text: string, path: readonly (string | number)[]): FetchedCredentials {
+/** The members stand at `path` in the answer; of a list the first counts. Throws when it is not what it should be. */
+export function readAnswer(text: string, path: readonly string[]): FetchedCredentials {
   let found: unknown = JSON.parse(text);
-  for (const key of path) found = member(found, key);
+  for (const key of path) found = memberOf(firstOf(found), key);
+  found = firstOf(found);
   const read = (...names: readonly string[]): string => {
     for (const name of names) {
-      const value = member(found, name);
+      const value = memberOf(found, name);
       if (typeof value === 'string') return value;
     }
     return '';
@@ -33,13 +35,12 @@ export function readAnswer(text: string, path: readonly (string | number)[]): Fe
 
 /** A date as text, or seconds since 1970, which the token service writes. */
 function endOf(found: unknown, text: string): number | undefined {
-  const seconds = member(found, 'Expiration');
+  const seconds = memberOf(found, 'Expiration');
   if (typeof seconds === 'number') return Number.isFinite(seconds) ? seconds * 1000 : undefined;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-function member(value: unknown, key: string | number): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Record<string | number, unknown>)[key];
+function firstOf(value: unknown): unknown {
+  return Array.isArray(value) ? (value as readonly unknown[])[0] : value;
 }

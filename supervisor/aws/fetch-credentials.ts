@@ -2,6 +2,7 @@
  * Gets AWS credentials from the providers of a chain, one after the other, until one has some. What
  * a provider says is checked before it is used; a provider that fails is like one that has none.
  */
+import type { OutgoingHttpHeaders } from 'node:http';
 import type {
   AssumedRole,
   ContainerCredentials,
@@ -162,7 +163,7 @@ function signedHeaders(
   path: string,
   credentials: AwsCredentials,
   wallMs: number,
-): Readonly<Record<string, string>> {
+): OutgoingHttpHeaders {
   const { host } = new URL(endpoint);
   const { sessionToken } = credentials;
   const date = amzDate(wallMs);

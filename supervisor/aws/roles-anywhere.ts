@@ -3,6 +3,7 @@
  * is: the request is signed with the certificate's key (`AWS4-X509-RSA-SHA256`, `-ECDSA-`).
  */
 import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
+import type { Dictionary } from '../../shared/text/dictionary.ts';
 import { canonicalRequest, pathStyleOf, sha256Hex } from '../../shared/aws/canonical-request.ts';
 import type { CredentialSource, RolesAnywhere } from '../../shared/aws/credential-provider.ts';
 import { amzDate } from '../../shared/aws/signature.ts';
@@ -47,11 +48,11 @@ export async function askRolesAnywhere(
   const { host: _, ...sent } = headers;
   const url = `${provider.endpoint}${PATH}`;
   const request = { url, method: 'POST', headers: { ...sent, authorization }, body } as const;
-  return readAnswer(await askService(request, signal), ['credentialSet', 0, 'credentials']);
+  return readAnswer(await askService(request, signal), ['credentialSet', 'credentials']);
 }
 
 interface SignedSession {
-  readonly headers: Readonly<Record<string, string>> & { readonly 'x-amz-date': string };
+  readonly headers: Readonly<Dictionary<string>> & { readonly 'x-amz-date': string };
   readonly body: string;
   readonly region: string;
 }

@@ -1,5 +1,5 @@
 /** One short HTTP request to a service that gives credentials; the answer is bounded in time and size. */
-import { request as plainRequest } from 'node:http';
+import { request as plainRequest, type OutgoingHttpHeaders } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 
 const TIMEOUT_MS = 5000;
@@ -8,7 +8,7 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 export interface SmallRequest {
   readonly url: string;
   readonly method?: 'GET' | 'PUT' | 'POST';
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
 }
 

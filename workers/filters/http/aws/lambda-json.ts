@@ -1,4 +1,5 @@
 /** What a function is told of a request, and what it says in answer: two JSON schemas of Envoy's. */
+import { dictionary } from '../../../../shared/text/dictionary.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 
 const TEXT_TYPES = /^(?:text\/.*|application\/(?:json|xml|javascript))$/i;
@@ -18,8 +19,8 @@ export function requestJson(headers: HeaderMap, body: Buffer): Buffer {
     JSON.stringify({
       raw_path: utf8(headers.path),
       method: headers.method,
-      headers: Object.fromEntries(fields),
-      query_string_parameters: Object.fromEntries(query),
+      headers: dictionary(fields),
+      query_string_parameters: dictionary(query),
       body: body.toString(isText ? 'utf8' : 'base64'),
       is_base64_encoded: !isText,
     }),
