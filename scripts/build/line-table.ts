@@ -11,12 +11,7 @@ interface Payload {
   readonly mappings: string;
 }
 
-const DIGITS = new Map(
-  [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].map((digit, value) => [
-    digit,
-    value,
-  ]),
-);
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** Reads the source map at `<path>.map`. The packed text is ASCII: columns are bytes. */
 export function writeLineTable(projectRoot: string, path: string): void {
@@ -54,7 +49,7 @@ function numbersOf(segment: string): readonly number[] {
   let value = 0;
   let shift = 0;
   for (const digit of segment) {
-    const bits = DIGITS.get(digit) ?? 0;
+    const bits = DIGITS.indexOf(digit);
     value |= (bits & 31) << shift;
     if ((bits & 32) !== 0) {
       shift += 5;
