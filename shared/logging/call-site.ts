@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { readTextIfThere } from '../text/read-text.ts';
@@ -74,7 +74,10 @@ function sourcePlace(
   line: number,
   column: number,
 ): { file: string; line: number } {
-  const path = fileName.startsWith('file:') ? fileURLToPath(fileName) : fileName;
+  // The name of a packed file is relative to the built files.
+  const path = fileName.startsWith('file:')
+    ? fileURLToPath(fileName)
+    : resolve(builtRoot, fileName);
   let find = maps.get(path);
   if (find === undefined) {
     find = packedLines(path) ?? mappedLines(path);

@@ -2,7 +2,7 @@
  * Tables with one row per kind of a union. A kind without a row is a type error at the table that
  * names it; a row is found through a Map.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../process/assert.ts';
 
 export interface Kinded {
   readonly kind: string;

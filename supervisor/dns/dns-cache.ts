@@ -3,7 +3,7 @@
  * wanted, again while it is used, forgotten when it was not for a while. One per configured name of
  * a cache; several clusters may read it. It knows no workers.
  */
-import { isIP } from 'node:net';
+import { isIP } from '../../shared/addresses/ip-text.ts';
 import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { parseAuthority } from '../../shared/addresses/authority.ts';
 import type { Clock, Timer } from '../../shared/process/clock.ts';

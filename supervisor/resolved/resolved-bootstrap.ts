@@ -2,6 +2,7 @@
  * What the composition of the supervisor takes from a checked and resolved bootstrap: the resources
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
+import type { OriginalDstOptions } from '../../shared/resources/clusters/provided-policy.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
@@ -11,7 +12,6 @@ import type {
   ClusterHostsResource,
   ClusterResource,
   HostResource,
-  OriginalDstOptions,
 } from '../../shared/resources/clusters/cluster.ts';
 import type { SocketOption } from '../../shared/addresses/socket-options.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';

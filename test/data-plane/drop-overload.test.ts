@@ -50,7 +50,7 @@ describe('a share of requests to be dropped', () => {
     const client = await openRaw(plane.port);
     client.send(GET);
     await client.until('unconditional drop overload');
-    plane.plane.apply(dropping([upstream.port], 0));
+    await plane.plane.apply(dropping([upstream.port], 0));
     client.send(GET);
     await client.until('hello');
     client.destroy();

@@ -1,5 +1,5 @@
 /** Every HTTP filter that may stand before the router: one row each, kind and factory. */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import { KindTable } from '../../shared/resources/by-kind.ts';
 import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
 import type { FilterFactory } from '../stream/filter.ts';

@@ -5,7 +5,7 @@
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { Struct } from '../../shared/text/dictionary.ts';
 import type net from 'node:net';
-import { isIPv6 } from 'node:net';
+import { isIPv6 } from '../../shared/addresses/ip-text.ts';
 import type {
   ClusterResource,
   LocalSocket,

@@ -156,7 +156,7 @@ describe('an access log that streams to a service', () => {
     await using plane = await startDataPlane(setupWith([LOG], peer.port));
     const putHosts = (ports: readonly number[]): void => {
       const hosts = ports.map((port) => host(port));
-      plane.plane.apply([
+      void plane.plane.apply([
         { op: 'put_hosts', hosts: { cluster: 'logs', hosts, overprovisioningFactor: 140 } },
       ]);
     };

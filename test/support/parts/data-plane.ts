@@ -72,7 +72,7 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
   const { fd, port } = openListener(setup.port ?? 0);
   const address = { kind: 'ip', family: 'v4', address: '127.0.0.1', port } as const;
   const hosts = (setup.upstreamPorts ?? []).map((each) => host(each));
-  plane.apply([
+  await plane.apply([
     { op: 'put_cluster', cluster: cluster('up', setup.cluster, setup.upstreamHttp) },
     { op: 'put_hosts', hosts: { cluster: 'up', hosts, overprovisioningFactor: 140 } },
     ...(setup.updates ?? []),
@@ -80,7 +80,7 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
   ]);
   await plane.listen('web', [{ fd, address, backlog: 1024 }]);
   const replaceListener = (changed: DataPlaneSetup): void => {
-    plane.apply([{ op: 'put_listener', listener: listener(changed, [address]) }]);
+    void plane.apply([{ op: 'put_listener', listener: listener(changed, [address]) }]);
   };
   const close = async (): Promise<void> => plane.close();
   return {
@@ -108,7 +108,8 @@ export function cluster(
     name,
     statName: name,
     connectTimeoutMs: 1000,
-    lbPolicy: { kind: 'ROUND_ROBIN', healthyPanicThreshold: 50 },
+    lbPolicy: { kind: 'round_robin' },
+    healthyPanicThreshold: 50,
     perConnectionBufferLimitBytes: 1024 * 1024,
     circuitBreakers: { DEFAULT: thresholds, HIGH: thresholds },
     tcpIdleTimeoutMs: 600_000,

@@ -1,5 +1,5 @@
 /** Compresses one body as a library of the configuration says. */
-import assert from 'node:assert/strict';
+import { assert } from '../../../../shared/process/assert.ts';
 import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import { zstd } from '../../../../shared/process/zstd.ts';

@@ -1,6 +1,6 @@
 /** Decompresses one body, and fails for one that grows beyond the ratio that is allowed. */
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
-import assert from 'node:assert/strict';
+import { assert } from '../../../../shared/process/assert.ts';
 import type { Transform } from 'node:stream';
 import { zstd } from '../../../../shared/process/zstd.ts';
 import type { DecompressionLibrary } from '../../../../shared/resources/filters/http/decompressor.ts';
