@@ -7,7 +7,7 @@ import type { RuntimeFraction } from '../../shared/resources/routes/matchers.ts'
 import { isEnabled, type Runtime } from '../loop/runtime.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { DrainControl } from '../manager/manager.ts';
-import type { ByteCounters } from '../net/transport.ts';
+import type { ByteCounters } from '../net/byte-stream.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type {
   ChainServer,
