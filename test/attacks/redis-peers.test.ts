@@ -11,8 +11,9 @@ import { respCommand, startRedisServer } from '../support/redis/server.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const PIECES = [
-  ...['*', '$', ':', '+', '-', '_', '#', ',', '(', '!', '=', '%', '~', '>', '|'],
-  ...['1', '2', '-1', '99999999', '\r\n', '\r', '\n', ' ', '"', "'", '\\x', '\u0000', 'a', 'GET'],
+  ...'*$:+-_#,(!=%~>|'.split(''),
+  ...'1 2 -1 99999999 \r\n \r \n " \' \\x \u0000 a GET'.split(' '),
+  ' ',
   respCommand('GET', 'k'),
   respCommand('MGET', 'a', 'b'),
   respCommand('MULTI'),
