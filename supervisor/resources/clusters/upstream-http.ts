@@ -1,4 +1,7 @@
 /** Resolves which HTTP a cluster's hosts speak: the typed extension, or the older fields. */
+import { ClusterReferences } from '../routes/cluster-references.ts';
+import { resolveHashPolicies } from '../routes/hash-policy.ts';
+import { resolveMirrorPolicies } from '../routes/resilience.ts';
 import { typeNameOf } from '../../config/type-name.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type {
@@ -33,6 +36,8 @@ const EXTENSION_FIELDS = knownFields<HttpProtocolOptions>([
   'auto_config',
   'http_filters',
   'upstream_http_protocol_options',
+  'hash_policy',
+  'request_mirror_policies',
 ]);
 const NAME_FIELDS = knownFields<UpstreamHttpProtocolOptions>([
   'auto_sni',
@@ -150,7 +155,7 @@ function resolveTyped(
 ): UpstreamHttp {
   refuseOtherFields(options, EXTENSION_FIELDS, scope);
   checkUpstreamFilters(options.http_filters ?? [], scope.at('http_filters'));
-  return common(
+  const { upstreamHttp, ...rest } = common(
     options.common_http_protocol_options ?? {},
     {
       protocol: resolveProtocol(options, scope),
@@ -160,6 +165,24 @@ function resolveTyped(
     },
     scope.at('common_http_protocol_options'),
   );
+  return { ...rest, upstreamHttp: { ...upstreamHttp, ...inPlaceOfRoutes(options, scope) } };
+}
+
+/** What a cluster says of its requests in place of their routes. */
+function inPlaceOfRoutes(
+  { hash_policy: hashes = [], request_mirror_policies: mirrors = [] }: HttpProtocolOptions,
+  scope: Scope,
+): Pick<UpstreamHttpOptions, 'hashPolicies' | 'mirrorPolicies'> {
+  const place = scope.at('request_mirror_policies');
+  const [hashPolicies, mirrorPolicies] = [
+    resolveHashPolicies(hashes, scope.at('hash_policy')),
+    // A cluster comes before those that it names.
+    resolveMirrorPolicies(mirrors, new ClusterReferences(undefined), place),
+  ];
+  return {
+    ...optional('hashPolicies', hashPolicies.length === 0 ? undefined : hashPolicies),
+    ...optional('mirrorPolicies', mirrorPolicies.length === 0 ? undefined : mirrorPolicies),
+  };
 }
 
 function typedHttp1(options: HttpProtocolOptions, scope: Scope): Http1ClientOptions | undefined {
