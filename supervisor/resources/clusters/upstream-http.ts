@@ -1,7 +1,5 @@
 /** Resolves which HTTP a cluster's hosts speak: the typed extension, or the older fields. */
-import { ClusterReferences } from '../routes/cluster-references.ts';
-import { resolveHashPolicies } from '../routes/hash-policy.ts';
-import { resolveMirrorPolicies } from '../routes/resilience.ts';
+import { resolveRequestPolicies } from './request-policies.ts';
 import { typeNameOf } from '../../config/type-name.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type {
@@ -165,24 +163,7 @@ function resolveTyped(
     },
     scope.at('common_http_protocol_options'),
   );
-  return { ...rest, upstreamHttp: { ...upstreamHttp, ...inPlaceOfRoutes(options, scope) } };
-}
-
-/** What a cluster says of its requests in place of their routes. */
-function inPlaceOfRoutes(
-  { hash_policy: hashes = [], request_mirror_policies: mirrors = [] }: HttpProtocolOptions,
-  scope: Scope,
-): Pick<UpstreamHttpOptions, 'hashPolicies' | 'mirrorPolicies'> {
-  const place = scope.at('request_mirror_policies');
-  const [hashPolicies, mirrorPolicies] = [
-    resolveHashPolicies(hashes, scope.at('hash_policy')),
-    // A cluster comes before those that it names.
-    resolveMirrorPolicies(mirrors, new ClusterReferences(undefined), place),
-  ];
-  return {
-    ...optional('hashPolicies', hashPolicies.length === 0 ? undefined : hashPolicies),
-    ...optional('mirrorPolicies', mirrorPolicies.length === 0 ? undefined : mirrorPolicies),
-  };
+  return { ...rest, upstreamHttp: { ...upstreamHttp, ...resolveRequestPolicies(options, scope) } };
 }
 
 function typedHttp1(options: HttpProtocolOptions, scope: Scope): Http1ClientOptions | undefined {

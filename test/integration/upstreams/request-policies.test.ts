@@ -1,12 +1,12 @@
 /** What a cluster says of its requests in place of their routes: hash policies and mirrors. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
-import { fetchOnce } from '../support/peers/http-client.ts';
-import { type HttpUpstream, startHttpUpstream } from '../support/peers/upstream.ts';
-import { protocol } from '../support/programs/http2-upstreams.ts';
-import { startSluice } from '../support/programs/sluice.ts';
-import { waitUntil } from '../support/wait.ts';
+import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { type HttpUpstream, startHttpUpstream } from '../../support/peers/upstream.ts';
+import { protocol } from '../../support/programs/http2-upstreams.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 const REQUESTS = 30;
 const byHeader = (header_name: string): object => ({ header: { header_name } });
