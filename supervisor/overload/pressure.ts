@@ -18,9 +18,9 @@ export type ReadPressure = () => number | undefined;
 
 const READERS = new KindTable<ResourceMonitor, [PressureEnvironment], ReadPressure>({
   fixed_heap:
-    ({ maxBytes }, { pids }) =>
+    ({ maxBytes }, environment) =>
     () =>
-      privateBytes(pids()) / maxBytes,
+      privateBytes(environment.pids()) / maxBytes,
   cgroup_memory:
     ({ maxBytes }) =>
     () =>
