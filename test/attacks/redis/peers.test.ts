@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startRedis } from '../support/redis/stage.ts';
-import { attackRandom, attackTurns } from '../support/attack.ts';
-import { openRaw } from '../support/peers/raw-client.ts';
-import { respCommand, startRedisServer } from '../support/redis/server.ts';
-import { waitUntil } from '../support/wait.ts';
+import { startRedis } from '../../support/redis/stage.ts';
+import { attackRandom, attackTurns } from '../../support/attack.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { respCommand, startRedisServer } from '../../support/redis/server.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 const PIECES = [
   ...'*$:+-_#,(!=%~>|'.split(''),
