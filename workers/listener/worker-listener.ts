@@ -319,6 +319,7 @@ export class WorkerListener implements ConnectionObserver {
         facts.requestedServerName = waiting.facts.serverName;
         facts.dynamicMetadata = waiting.facts.metadata ?? facts.dynamicMetadata;
         facts.proxyTlvs = waiting.facts.proxyTlvs;
+        facts.fingerprints = waiting.facts.fingerprints;
         this.#choose(version, socket, facts, waiting.facts);
       } else {
         this.#limits.closed(version.resource);

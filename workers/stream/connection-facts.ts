@@ -39,6 +39,7 @@ export class ConnectionFacts implements ConnectionInfo {
   filterChainName: string;
   dynamicMetadata: ConnectionInfo['dynamicMetadata'];
   proxyTlvs: ConnectionInfo['proxyTlvs'] = undefined;
+  fingerprints: ConnectionInfo['fingerprints'] = undefined;
   private readonly listener: ListenerInfo;
   private readonly addresses: StreamAddresses;
   private knownLocalAddress: Address | undefined;
