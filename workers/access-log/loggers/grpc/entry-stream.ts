@@ -5,7 +5,7 @@
 import type { LogStream } from '../../../../shared/resources/access-loggers/grpc.ts';
 import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
 import type { WorkerLoop } from '../../../loop/worker-loop.ts';
-import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import type { GrpcService, GrpcServices, GrpcStream } from '../../../services/grpc-services.ts';
 
 const METHOD = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';

@@ -1,17 +1,18 @@
 /**
- * Reads protobuf messages that services send. As Envoy's reader: unknown fields, and known ones of
+ * Reads protobuf messages, in either process. As Envoy's reader: unknown fields, and known ones of
  * another wire type, are skipped, texts are UTF-8, and a message that breaks off is none.
  */
 import { isUtf8 } from 'node:buffer';
+import { Wire } from './wire.ts';
 
 /** Thrown for bytes that are no message; `readMessage` catches it. */
 class WrongMessage extends Error {}
 
-const Wire = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const;
 const GROUPS_MAX = 100;
 const VARINT_BYTES_MAX = 10;
-/** Of a varint, with its lowest 32 bits. */
+/** Of a varint, with its lowest 32 bits: four of them are in the fifth byte. */
 const LOW_BYTES = 5;
+const LOW_BITS_OF_FIFTH = 4;
 const TAG_MAX = 2 ** 32;
 const NOTHING = Buffer.alloc(0);
 
@@ -19,8 +20,9 @@ const NOTHING = Buffer.alloc(0);
 export class ProtoField {
   number = 0;
   wire = 0;
-  /** The lowest 32 bits of a varint, signed. */
+  /** The lowest 32 bits of a varint, signed, and those above. */
   low = 0;
+  high = 0;
   #integer = 0;
   #bytes: Buffer = NOTHING;
 
@@ -36,6 +38,12 @@ export class ProtoField {
     return this.wire === Wire.varint ? this.#integer : undefined;
   }
 
+  /** All 64 bits. */
+  uint64(): bigint | undefined {
+    if (this.wire !== Wire.varint) return undefined;
+    return (BigInt(this.high >>> 0) << 32n) | BigInt(this.low >>> 0);
+  }
+
   /** Of an int32 or an enum: what does not fit is cut off, as protobuf does. */
   int32(): number | undefined {
     return this.wire === Wire.varint ? this.low : undefined;
@@ -43,6 +51,12 @@ export class ProtoField {
 
   double(): number | undefined {
     return this.wire === Wire.fixed64 ? this.#bytes.readDoubleLE(0) : undefined;
+  }
+
+  /** What has a fixed size, as it lies there. */
+  fixed(): Buffer | undefined {
+    const isFixed = this.wire === Wire.fixed64 || this.wire === Wire.fixed32;
+    return isFixed ? this.#bytes : undefined;
   }
 
   /** A view of the message. */
@@ -74,7 +88,7 @@ export class ProtoField {
   }
 }
 
-/** Undefined when the bytes are no such message. */
+/** Undefined when the bytes are no such message; what was visited before stays with the caller. */
 export function readMessage<Message>(
   bytes: Buffer,
   read: (bytes: Buffer) => Message,
@@ -101,6 +115,7 @@ class Cursor {
   readonly #bytes: Buffer;
   /** Of the last varint. */
   #low = 0;
+  #high = 0;
   at = 0;
 
   constructor(bytes: Buffer) {
@@ -116,6 +131,7 @@ class Cursor {
       case Wire.varint:
         field.set(number, wire, this.#varint(), NOTHING);
         field.low = this.#low;
+        field.high = this.#high;
         return;
       case Wire.fixed64:
         return field.set(number, wire, 0, this.#take(8));
@@ -161,14 +177,18 @@ class Cursor {
 
   #varint(): number {
     this.#low = 0;
+    this.#high = 0;
     let value = 0;
     let scale = 1;
     for (let count = 1; count <= VARINT_BYTES_MAX; count++) {
       const byte = this.#bytes[this.at++];
       if (byte === undefined) break;
       if (count === VARINT_BYTES_MAX && byte > 1) break;
-      if (count <= LOW_BYTES) this.#low |= (byte & 0x7f) << (7 * (count - 1));
-      value += (byte & 0x7f) * scale;
+      const bits = byte & 0x7f;
+      if (count <= LOW_BYTES) this.#low |= bits << (7 * (count - 1));
+      if (count === LOW_BYTES) this.#high = bits >> LOW_BITS_OF_FIFTH;
+      else if (count > LOW_BYTES) this.#high |= bits << (7 * (count - 1) - 32);
+      value += bits * scale;
       if (byte < 0x80) return value;
       scale *= 0x80;
     }

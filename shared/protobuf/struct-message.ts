@@ -5,8 +5,8 @@ import {
   type Dictionary,
   type MutableDictionary,
   type Struct,
-} from '../../shared/text/dictionary.ts';
-import { type ProtoField, visitFields } from './proto-reader.ts';
+} from '../text/dictionary.ts';
+import { type ProtoField, readMessage, visitFields } from './proto-reader.ts';
 import type { ProtoWriter } from './proto-writer.ts';
 
 /** Messages inside of the outermost one. */
@@ -15,6 +15,11 @@ const NESTING_MAX = 100;
 /** Within `readMessage`. */
 export function readStruct(bytes: Buffer): Struct {
   return structIn(bytes, dictionary<unknown>(), 0);
+}
+
+/** Of a google.protobuf.Value on its own; undefined when the bytes are no such message. */
+export function readValue(bytes: Buffer): { readonly value: unknown } | undefined {
+  return readMessage(bytes, () => ({ value: fieldsOfValue(bytes, null, 0) }));
 }
 
 function structIn(
@@ -41,14 +46,19 @@ function readMember(field: ProtoField, members: MutableDictionary<unknown>, dept
 /** A message that comes twice adds to the first. */
 function valueIn(field: ProtoField, before: unknown, depth: number): unknown {
   if (depth > NESTING_MAX) field.refuse();
+  const bytes = field.bytes();
+  return bytes === undefined ? before : fieldsOfValue(bytes, before, depth);
+}
+
+function fieldsOfValue(bytes: Buffer, before: unknown, depth: number): unknown {
   let value = before;
-  field.message((part) => {
+  visitFields(bytes, (part) => {
     if (part.number === 1) value = part.integer() === undefined ? value : null;
     else if (part.number === 2) value = part.double() ?? value;
     else if (part.number === 3) value = part.utf8() ?? value;
     else if (part.number === 4) value = part.integer() === undefined ? value : part.integer() !== 0;
-    else if (part.number === 5) value = nestedStruct(part, value, depth);
-    else if (part.number === 6) value = nestedList(part, value, depth);
+    else if (part.number === 5) value = nestedStruct(part, value, depth + 1);
+    else if (part.number === 6) value = nestedList(part, value, depth + 1);
   });
   return value;
 }
@@ -56,12 +66,14 @@ function valueIn(field: ProtoField, before: unknown, depth: number): unknown {
 function nestedStruct(field: ProtoField, before: unknown, depth: number): unknown {
   const bytes = field.bytes();
   if (bytes === undefined) return before;
+  if (depth > NESTING_MAX) field.refuse();
   const known = before instanceof DictionaryObject ? before : dictionary<unknown>();
-  return structIn(bytes, known as MutableDictionary<unknown>, depth + 1);
+  return structIn(bytes, known as MutableDictionary<unknown>, depth);
 }
 
 function nestedList(field: ProtoField, before: unknown, depth: number): unknown {
   if (field.bytes() === undefined) return before;
+  if (depth > NESTING_MAX) field.refuse();
   const items: unknown[] = Array.isArray(before) ? before : [];
   field.message((part) => {
     if (part.number === 1) items.push(valueIn(part, null, depth + 1));

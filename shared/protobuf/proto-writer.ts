@@ -1,10 +1,10 @@
 /**
- * Writes protobuf messages of services: fields in the order of the calls, scalars at their default
+ * Writes protobuf messages, in either process: fields in the order of the calls, scalars at their default
  * left out. Texts have one character per byte, as headers do; `utf8` takes any others.
  */
+import { Wire } from './wire.ts';
 
 const FIRST_BYTES = 512;
-const Wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 /** What a varint of 53 bits takes at most. */
 const VARINT_BYTES_MAX = 10;
 
@@ -72,9 +72,14 @@ export class ProtoWriter {
 
   /** An int32 or int64 that is negative, as ten bytes. */
   negative(field: number, value: number): void {
+    this.uint64(field, BigInt.asUintN(64, BigInt(value)));
+  }
+
+  /** What may have more than 53 bits; also when it is zero. */
+  uint64(field: number, value: bigint): void {
     this.#reserve(2 * VARINT_BYTES_MAX);
     this.#varint(field * 8 + Wire.varint);
-    let rest = BigInt.asUintN(64, BigInt(value));
+    let rest = value;
     for (; rest >= 0x80n; rest >>= 7n) this.#buffer[this.#at++] = Number(rest & 0x7fn) | 0x80;
     this.#buffer[this.#at++] = Number(rest);
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { readValue } from '../../../../shared/protobuf/struct-message.ts';
 import { dictionary } from '../../../../shared/text/dictionary.ts';
-import { readValueMessage } from '../../../../workers/filters/common/value-message.ts';
 
 function varint(number: number): Buffer {
   const bytes = [];
@@ -81,20 +81,20 @@ const MESSAGES: readonly (readonly [name: string, bytes: Buffer, value: unknown]
 describe('a google.protobuf.Value', () => {
   for (const [name, bytes, value] of MESSAGES) {
     it(`is read as Envoy reads it: ${name}`, () => {
-      assert.deepEqual(plain(readValueMessage(bytes)?.value), value);
+      assert.deepEqual(plain(readValue(bytes)?.value), value);
     });
   }
 
   it('nests as deep as Envoy lets it', () => {
-    assert.notEqual(readValueMessage(lists(50)), undefined);
-    assert.equal(readValueMessage(lists(51)), undefined);
-    assert.notEqual(readValueMessage(structs(33)), undefined);
-    assert.equal(readValueMessage(structs(34)), undefined);
+    assert.notEqual(readValue(lists(50)), undefined);
+    assert.equal(readValue(lists(51)), undefined);
+    assert.notEqual(readValue(structs(33)), undefined);
+    assert.equal(readValue(structs(34)), undefined);
   });
 
   it('has members of any name', () => {
     const message = part(5, Buffer.concat([member('__proto__', TRUE), member('toString', FALSE)]));
-    const { value } = readValueMessage(message) ?? {};
+    const { value } = readValue(message) ?? {};
     assert.deepEqual(Object.entries(value as object), [
       ['__proto__', true],
       ['toString', false],
@@ -117,7 +117,7 @@ describe('a google.protobuf.Value', () => {
     }));
     fc.assert(
       fc.property(value, (each) => {
-        assert.deepEqual(readValueMessage(written(each))?.value, each);
+        assert.deepEqual(readValue(written(each))?.value, each);
       }),
     );
   });
@@ -125,7 +125,7 @@ describe('a google.protobuf.Value', () => {
   it('is refused or read, and nothing else, from any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
-        readValueMessage(Buffer.from(bytes));
+        readValue(Buffer.from(bytes));
       }),
       { numRuns: 2_000 },
     );
