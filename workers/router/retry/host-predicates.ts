@@ -1,7 +1,7 @@
 /** Which hosts a retry policy leaves out. */
 import { memberOf, type Struct } from '../../../shared/text/dictionary.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { RetryHostPredicate } from '../../../shared/resources/routes/route.ts';
+import type { RetryHostPredicate } from '../../../shared/resources/routes/retry-policy.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 
 /** `tried` are the hosts of the attempts before. */
