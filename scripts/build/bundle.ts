@@ -6,15 +6,14 @@
  * run at the end of the build leaves that beside both. Every other built file stays as the compiler
  * wrote it, for tests and for pool threads.
  *
- * Beside each packed file lies a table of its lines, `<file>.lines`, from which the log names the
- * line of source that wrote an entry without reading a whole source map.
+ * Beside each packed file lies a table (line-table.ts) from which the log names the line of source
+ * that wrote an entry without reading a whole source map.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { SourceMap, type SourceMapPayload } from 'node:module';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
-import { LINE_BITS, LINE_ENTRY_BYTES } from '../../shared/logging/call-site.ts';
 import { makeCodeCaches } from './code-caches.ts';
+import { writeLineTable } from './line-table.ts';
 import { writePackedNotices } from './packed-notices.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
@@ -73,6 +72,9 @@ const everyBuild = {
   plugins: [refuseUnfit],
 } as const satisfies BuildOptions;
 
+/** So that a stack names a place that can be found. */
+const LINE_LIMIT = 200;
+
 /** Of shared/process/packed-program.ts. */
 const WRAPPER = `(function (around) { 'use strict';
 const { require, module, __filename, __dirname } = around;`;
@@ -105,6 +107,9 @@ async function pack(entry: string): Promise<Packed> {
     external: staysOutside,
     supported: { 'dynamic-import': false },
     define: { 'import.meta.dirname': '__dirname' },
+    // Each process keeps this text in its memory. Names stay: logs and profiles show them.
+    minifyWhitespace: true,
+    lineLimit: LINE_LIMIT,
     banner: { js: WRAPPER },
     footer: { js: '})' },
     sourcemap: 'linked',
@@ -113,7 +118,7 @@ async function pack(entry: string): Promise<Packed> {
   });
   const file = Object.keys(result.metafile.outputs).find((path) => path.endsWith('.cjs'));
   if (file === undefined) throw new Error(`nothing was packed for ${entry}`);
-  writeLineTable(join(projectRoot, file));
+  writeLineTable(projectRoot, join(projectRoot, file));
   removeOlder(folder, basename(file));
   return { file: basename(file), inputs: Object.keys(result.metafile.inputs) };
 }
@@ -140,25 +145,4 @@ function removeOlder(folder: string, kept: string): void {
   for (const file of readdirSync(folder)) {
     if (/-[A-Z0-9]{8}\.cjs/.test(file) && !file.startsWith(kept)) rmSync(join(folder, file));
   }
-}
-
-/** Reads as shared/logging/call-site.ts does: an entry per packed line, and the files they name. */
-function writeLineTable(path: string): void {
-  const payload = JSON.parse(readFileSync(`${path}.map`, 'utf8')) as SourceMapPayload;
-  const map = new SourceMap(payload);
-  const files = new Map<string, number>();
-  const text = readFileSync(path, 'utf8').split('\n');
-  const entries = Buffer.alloc(text.length * LINE_ENTRY_BYTES);
-  text.forEach((line, index) => {
-    const entry = map.findEntry(index, line.length - line.trimStart().length);
-    const isHere = 'generatedLine' in entry && entry.generatedLine === index;
-    if (!isHere) return;
-    const file = relative(projectRoot, resolve(dirname(path), entry.originalSource));
-    const number = files.get(file) ?? files.size;
-    files.set(file, number);
-    const sourceLine = Math.min(entry.originalLine + 1, 2 ** LINE_BITS - 1);
-    entries.writeUInt32LE(number * 2 ** LINE_BITS + sourceLine, index * LINE_ENTRY_BYTES);
-  });
-  writeFileSync(`${path}.lines`, entries);
-  writeFileSync(`${path}.files.json`, JSON.stringify([...files.keys()]));
 }

@@ -17,6 +17,8 @@ interface Filter {
   readonly name: string;
   readonly type: string;
   readonly config: object;
+  /** Off but where a route turns it on. */
+  readonly disabled?: true;
 }
 
 async function startWith(
@@ -27,6 +29,7 @@ async function startWith(
 ): Promise<{ sluice: Sluice; port: number }> {
   const own = {
     name: filter.name,
+    ...(filter.disabled === true ? { disabled: true } : {}),
     typed_config: { '@type': `${TYPE}.${filter.type}`, ...filter.config },
   };
   const routes = [
@@ -142,6 +145,19 @@ describe('HTTP filters', () => {
     assert.deepEqual([denied.status, denied.body], [403, 'RBAC: access denied']);
     assert.equal((await fetchOnce({ port, path: '/special' })).status, 200);
     assert.equal(await sluice.stat('http.web.rbac.denied'), 1);
+  });
+
+  it('rbac that is off by default is on where a route has an empty configuration', async () => {
+    await using upstream = await startHttpUpstream();
+    const policies = { all: { permissions: [{ any: true }], principals: [{ any: true }] } };
+    const config = { rules: { action: 'DENY', policies } };
+    const type = 'type.googleapis.com/envoy.config.route.v3.FilterConfig';
+    const on = { typed_per_filter_config: { rbac: { '@type': type, config: {} } } };
+    const filter = { name: 'rbac', type: 'rbac.v3.RBAC', config, disabled: true } as const;
+    const { sluice, port } = await startWith(filter, upstream.port, on);
+    await using _ = sluice;
+    assert.equal((await fetchOnce({ port })).status, 200);
+    assert.equal((await fetchOnce({ port, path: '/special' })).status, 403);
   });
 
   it('buffer gives a length to a chunked request, and refuses a large one', async () => {

@@ -17,9 +17,9 @@ import {
   type ResourceLocator,
 } from '../../resolved/resource-locator.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type {
   DynamicSources,
-  NamedSecret,
   NodeIdentity,
   ResolvedCluster,
   ResolvedListener,
@@ -146,8 +146,9 @@ export function checkSources(
 ): void {
   for (const source of sources) checkConfigSource(source, isStaticCluster, scope);
   // Whether their files are there was looked at where they are named.
-  for (const { source } of secrets) {
-    if (source.kind !== 'path') checkConfigSource(source, isStaticCluster, scope);
+  for (const secret of secrets) {
+    if (!('source' in secret) || secret.source.kind === 'path') continue;
+    checkConfigSource(secret.source, isStaticCluster, scope);
   }
 }
 
