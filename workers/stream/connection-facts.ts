@@ -70,6 +70,24 @@ export class ConnectionFacts implements ConnectionInfo {
     this.originalDestination = local;
   }
 
+  /** What listener filters found out. */
+  learn({
+    serverName,
+    metadata,
+    proxyTlvs,
+    fingerprints,
+  }: {
+    readonly serverName: string;
+    readonly metadata: ConnectionInfo['dynamicMetadata'];
+    readonly proxyTlvs: ConnectionInfo['proxyTlvs'];
+    readonly fingerprints: ConnectionInfo['fingerprints'];
+  }): void {
+    this.requestedServerName = serverName;
+    this.dynamicMetadata = metadata ?? this.dynamicMetadata;
+    this.proxyTlvs = proxyTlvs;
+    this.fingerprints = fingerprints;
+  }
+
   get localAddress(): Address {
     return this.readLocalAddress();
   }

@@ -182,11 +182,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return pool;
   }
 
-  /** One that is not among its hosts, such as another host of the same service names. */
-  makeHost(resource: HostResource): UpstreamHost {
-    return this.#keepOrMake(undefined, resource);
-  }
-
   /** There are active checks. */
   get isChecked(): boolean {
     return this.#checker !== undefined;

@@ -9,7 +9,8 @@ import { HeaderMap } from '../../stream/header-map.ts';
 import type { BalanceContext } from '../../upstream/balancing/load-balancer.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { ClusterManager } from '../../upstream/cluster-manager.ts';
-import type { UpstreamHost } from '../../upstream/hosts/host.ts';
+import { ActiveRequests } from '../../upstream/hosts/active-requests.ts';
+import { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type { RespVersion } from '../codec/resp-value.ts';
 import type { CommandCallbacks } from './command-queue.ts';
 import type { ClusterCommandStats } from './command-stats.ts';
@@ -166,7 +167,7 @@ export class RedisPool {
       this.#stats.count('max_upstream_unknown_connections_reached');
       return undefined;
     }
-    const host = cluster.makeHost(unknownHost(id, place));
+    const host = unknownHost(cluster, id, place);
     const client = this.#clientOf(host);
     if (client === undefined) host.drain();
     else this.#unknown.set(id, host);
@@ -192,8 +193,9 @@ function hostIdOf({ ip, port }: Place): string {
   return isIP(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`;
 }
 
-function unknownHost(id: string, { ip, port }: Place): HostResource {
-  return {
+/** One that is not among the cluster's. */
+function unknownHost(cluster: UpstreamCluster, id: string, { ip, port }: Place): UpstreamHost {
+  const resource: HostResource = {
     id,
     address: { kind: 'ip', address: ip, port },
     hostname: '',
@@ -205,4 +207,7 @@ function unknownHost(id: string, { ip, port }: Place): HostResource {
     subZone: '',
     canary: false,
   };
+  const host = new UpstreamHost(resource, cluster.name, cluster.stats.writer, new ActiveRequests());
+  host.home = cluster;
+  return host;
 }
