@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import type { RetryPolicy } from '../../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../../shared/resources/routes/retry-policy.ts';
 import {
   cluster,
   type DataPlaneSetup,
