@@ -21,7 +21,7 @@ import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil, within } from '../../support/wait.ts';
 
 const SESSIONS = 50;
-const SOURCES = attackRuns(400, 5000);
+const SOURCES = attackRuns(150, 5000);
 const DATAGRAMS = attackRuns(20, 200);
 /** What a datagram may hold over IPv4. */
 const LARGEST = 65_507;
