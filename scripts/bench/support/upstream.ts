@@ -34,7 +34,7 @@ http {
   }
   upstream answers { server unix:${folder}/answers.sock; keepalive 64; }
   server {
-    listen unix:${folder}/answers.sock; return 200 "Hello, world\\n";
+    listen unix:${folder}/answers.sock backlog=4096; return 200 "Hello, world\\n";
   }
 }
 `,
