@@ -6,6 +6,8 @@ import type { FilterFactory } from '../stream/filter.ts';
 import type { FilterContext } from './filter-context.ts';
 import { makeAdaptiveConcurrencyFilter } from './http/adaptive-concurrency/adaptive-concurrency.ts';
 import { makeAdmissionControlFilter } from './http/admission-control.ts';
+import { makeAwsLambdaFilter } from './http/aws/lambda.ts';
+import { makeAwsRequestSigningFilter } from './http/aws/request-signing.ts';
 import { makeBandwidthLimitFilter } from './http/bandwidth-limit/bandwidth-limit.ts';
 import { makeBasicAuthFilter } from './http/basic-auth.ts';
 import { makeBufferFilter } from './http/buffer.ts';
@@ -73,6 +75,8 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   ratelimit: makeRateLimitFilter,
   bandwidth_limit: makeBandwidthLimitFilter,
   admission_control: makeAdmissionControlFilter,
+  aws_lambda: makeAwsLambdaFilter,
+  aws_request_signing: makeAwsRequestSigningFilter,
   adaptive_concurrency: makeAdaptiveConcurrencyFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   jwt_authn: makeJwtAuthnFilter,
