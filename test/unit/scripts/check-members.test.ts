@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { privateMembersIn } from '../../../scripts/check-members.ts';
+import { privateMembersIn } from '../../../scripts/checks/check-members.ts';
 
 const SOURCE = `class Example {
   #well = 1;
