@@ -1,11 +1,20 @@
 #!/usr/bin/env node
 /**
  * The entry of `sluice`. It takes the signals of its process group before anything else is loaded,
- * keeps those that come meanwhile, then loads the program.
+ * keeps those that come meanwhile, makes the worker processes, then loads the program.
  */
+import { join } from 'node:path';
+import { loadPackedProgram } from '../shared/process/packed-program.ts';
 import { SignalInbox } from '../shared/process/signals.ts';
+import { EarlyWorkers } from '../supervisor/processes/early-workers.ts';
+import { likelyWorkers } from './options/likely-workers.ts';
+import type * as Program from './program.ts';
+
+/** The packed program.ts, beside this file; the build states its name. */
+declare const PACKED_FILE: string;
 
 const signals = new SignalInbox();
-void import('./program.ts').then(async ({ runProgram }) =>
-  runProgram(process.argv.slice(2), signals),
-);
+const words = process.argv.slice(2);
+const early = new EarlyWorkers(likelyWorkers(words));
+const program = loadPackedProgram<typeof Program>(join(import.meta.dirname, PACKED_FILE));
+void program.runProgram(words, signals, early);

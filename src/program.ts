@@ -10,6 +10,7 @@ import { logCrashes } from '../shared/process/log-crashes.ts';
 import { logSettings } from '../shared/logging/log-settings.ts';
 import { LogFileError } from '../shared/logging/line-output.ts';
 import { configureLogging, getLogger } from '../shared/logging/process-log.ts';
+import { EarlyWorkers } from '../supervisor/processes/early-workers.ts';
 import { findCommand, runCommand } from './commands/commands.ts';
 import { commandLineReport } from './options/command-line-report.ts';
 import { commandLineContext } from './options/command-line-context.ts';
@@ -18,7 +19,11 @@ import { parseOptions } from './options/parse-options.ts';
 const configLog = getLogger('config');
 
 /** Never returns while the server runs; the process ends from here with the right code. */
-export async function runProgram(argv: readonly string[], signals: SignalInbox): Promise<void> {
+export async function runProgram(
+  argv: readonly string[],
+  signals: SignalInbox,
+  early = new EarlyWorkers(0),
+): Promise<void> {
   closeUnaskedInspector();
   const words = await afterCommand(argv, signals);
   const context = commandLineContext();
@@ -50,6 +55,7 @@ export async function runProgram(argv: readonly string[], signals: SignalInbox):
       version: context.version,
       hotRestartVersion: options.disableHotRestart ? 'disabled' : context.hotRestartVersion,
       signals,
+      early,
     }),
   );
 }

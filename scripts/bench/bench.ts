@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startAskedServices } from './support/asked-services.ts';
 import { median } from './support/median.ts';
 import { certificateFiles } from './support/certificates.ts';
 import { allContenders, type Contender } from './support/contenders.ts';
@@ -16,6 +17,7 @@ import { drawPicture, type PictureRow } from './support/picture.ts';
 import { http2Questions } from './support/http2-questions.ts';
 import { questions, type Question, type Sample } from './support/questions.ts';
 import { isInstalled, type Running } from './support/processes.ts';
+import { serviceQuestions } from './support/service-questions.ts';
 import { startUpstream } from './support/upstream.ts';
 
 const { values } = parseArgs({
@@ -51,14 +53,16 @@ const rows: PictureRow[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 const upstreamPort = 18_080;
 const upstream = await startUpstream(folder, upstreamPort);
+const services = await startAskedServices(folder, upstreamPort);
 try {
-  for (const question of [...questions, ...http2Questions].filter(({ name }) =>
+  for (const question of [...questions, ...http2Questions, ...serviceQuestions].filter(({ name }) =>
     chosen(values.only, name),
   )) {
     report(question, await askInTurns(question));
   }
   if (values.picture !== undefined) writeFileSync(values.picture, picture());
 } finally {
+  await services.stop();
   await upstream.stop();
   rmSync(folder, { recursive: true, force: true });
 }
@@ -69,7 +73,9 @@ async function askInTurns(question: Question): Promise<Map<Contender, Sample[]>>
   const certificate = kind === undefined ? {} : { certificate: certificateFiles(folder, kind) };
   for (let round = 0; round < (isMemory ? 1 : rounds); round++) {
     for (const [index, contender] of [...samples.keys()].entries()) {
-      const place = { folder, port: 18_100 + index, upstreamPort, traits, ...certificate };
+      const plain = { folder, port: 18_100 + index, upstreamPort, traits, ...certificate };
+      const filters = question.filters?.(plain);
+      const place = { ...plain, ...(filters === undefined ? {} : { filters }) };
       const running = await contender.start(place);
       try {
         if (!isMemory) await warmUp(question, place.port, running);

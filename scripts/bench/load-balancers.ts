@@ -8,12 +8,12 @@ import { xxHash64 } from '../../workers/hash/xxhash64.ts';
 import { HeaderMap } from '../../workers/stream/header-map.ts';
 import { ActiveRequests } from '../../workers/upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../workers/upstream/hosts/host.ts';
-import { makeBalancer } from '../../workers/upstream/make-balancer.ts';
-import { cluster, host } from '../../test/support/parts/data-plane.ts';
+import { makeBalancer } from '../../workers/upstream/balancing/lb-policies.ts';
+import { host } from '../../test/support/parts/data-plane.ts';
 import { updateBalancer } from '../../workers/upstream/balancing/load-balancer.ts';
 
 const COUNTS = [10, 1_000, 10_000] as const;
-const POLICIES = ['ROUND_ROBIN', 'LEAST_REQUEST', 'RANDOM', 'RING_HASH', 'MAGLEV'] as const;
+const POLICIES = ['round_robin', 'least_request', 'random', 'ring_hash', 'maglev'] as const;
 const PICKS = 500_000;
 
 const hash = xxHash64('a key');
@@ -39,8 +39,7 @@ function measure(
 ): number {
   const stats = new WorkerStatStore();
   const active = new ActiveRequests();
-  const resource = cluster('c', { lbPolicy: { kind, healthyPanicThreshold: 50 } });
-  const balancer = makeBalancer(resource, balancerContext());
+  const balancer = makeBalancer({ kind }, balancerContext());
   const hosts = Array.from({ length: count }, (_, at) => {
     const weight = weights === 'equal' ? 1 : 1 + (at % 10);
     return new UpstreamHost(host(at + 1, { weight }), 'c', stats, active);

@@ -1,5 +1,5 @@
 /** Reads the authority of a request, `host` or `host:port`, as a name that can be looked up. */
-import { isIPv6 } from 'node:net';
+import { isIPv6 } from './ip-text.ts';
 
 const AUTHORITY = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/;
 const PORT_MAX = 65_535;

@@ -3,7 +3,7 @@
  * look into a map for each length of prefix. An address of one family is in no range of the other:
  * `::ffff:10.0.0.1` is not within 10.0.0.0/8, as with Envoy.
  */
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from './ip-text.ts';
 import { ipv6Groups } from './ip-groups.ts';
 
 export interface IpRange {

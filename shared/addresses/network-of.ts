@@ -1,5 +1,5 @@
 /** The network that an IP address is in, as text. */
-import { isIPv4 } from 'node:net';
+import { isIPv4 } from './ip-text.ts';
 import { ipv6Groups } from './ip-groups.ts';
 
 /** `127.0.0.0/16`; a length beyond the address's own means the whole address. */

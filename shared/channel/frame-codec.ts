@@ -10,11 +10,7 @@
  * so that none depends on what was sent before.
  */
 import { dictionary, DictionaryObject } from '../text/dictionary.ts';
-import type * as Msgpackr from 'msgpackr';
-// The package's main entry also loads a native addon and streams: 9 ms more in every process.
-import * as codec from 'msgpackr/pack';
-
-const { addExtension, Packr, Unpackr } = codec as unknown as typeof Msgpackr;
+import { addExtension, Packr, Unpackr } from './msgpack.ts';
 
 /**
  * A dictionary travels as a map: a record would come back as an object that inherits, without

@@ -3,18 +3,18 @@
  * to the TypeScript source, remembered per place. A capture costs some microseconds, so callers ask
  * only for lines that are written.
  */
-import { readFileSync } from 'node:fs';
+import { fstatSync, openSync, readSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { readTextIfThere } from '../text/read-text.ts';
 import { builtRoot } from '../process/built-root.ts';
 import type { CallSite } from './log-record.ts';
 
-/** An entry has the index of the file above the line; 0: the line is nobody's. */
+/** An entry has an offset in the packed text, then the index of the file above the line. */
 export const LINE_BITS = 18;
-export const LINE_ENTRY_BYTES = 4;
+export const LINE_ENTRY_BYTES = 8;
 
 const sites = new Map<string, CallSite>();
 const maps = new Map<string, LineFinder>();
@@ -45,12 +45,11 @@ export function siteOf(frame: CapturedFrame): CallSite | undefined {
   const caller = structuredFrame(frame);
   const fileName = caller?.getFileName();
   if (caller === undefined || typeof fileName !== 'string') return undefined;
-  const line = caller.getLineNumber() ?? 0;
-  const column = caller.getColumnNumber() ?? 0;
-  const key = `${fileName}:${line}:${column}`;
+  const position = (caller as PositionedCallSite).getPosition();
+  const key = `${fileName}:${position}`;
   let site = sites.get(key);
   if (site === undefined) {
-    site = { ...sourcePlace(fileName, line, column), functionName: functionName(caller) };
+    site = { ...sourcePlace(fileName, caller, position), functionName: functionName(caller) };
     sites.set(key, site);
   }
   return site;
@@ -69,38 +68,60 @@ function functionName(caller: NodeJS.CallSite): string {
   return caller.getFunctionName()?.replace(/^.*\./, '') ?? '';
 }
 
-function sourcePlace(
-  fileName: string,
-  line: number,
-  column: number,
-): { file: string; line: number } {
-  const path = fileName.startsWith('file:') ? fileURLToPath(fileName) : fileName;
+interface SourcePlace {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Left out of node's types. */
+interface PositionedCallSite extends NodeJS.CallSite {
+  /** The offset in the script's text. Asking for a line instead makes V8 keep all line ends. */
+  getPosition(): number;
+}
+
+function sourcePlace(fileName: string, caller: NodeJS.CallSite, position: number): SourcePlace {
+  // The name of a packed file is relative to the built files.
+  const path = fileName.startsWith('file:')
+    ? fileURLToPath(fileName)
+    : resolve(builtRoot, fileName);
   let find = maps.get(path);
   if (find === undefined) {
     find = packedLines(path) ?? mappedLines(path);
     maps.set(path, find);
   }
-  return find(line, column);
+  return find(caller, position);
 }
 
-type LineFinder = (line: number, column: number) => { file: string; line: number };
+type LineFinder = (caller: NodeJS.CallSite, position: number) => SourcePlace;
 
 /**
- * The tables that the build writes beside a packed file; undefined for any other. Lines are numbers
- * of four bytes, which a start can read without parsing them.
+ * The tables that the build writes beside a packed file; undefined for any other. Of the large one
+ * only the entries that a search comes by are read, so that no process keeps it.
  */
 function packedLines(path: string): LineFinder | undefined {
   const text = readTextIfThere(`${path}.files.json`);
   if (text === undefined) return undefined;
   const files = JSON.parse(text) as string[];
-  const lines = readFileSync(`${path}.lines`);
-  return (line) => {
-    const at = (line - 1) * LINE_ENTRY_BYTES;
-    const isKnown = line > 0 && at + LINE_ENTRY_BYTES <= lines.length;
-    const entry = isKnown ? lines.readUInt32LE(at) : 0;
-    const file = files[entry >>> LINE_BITS];
-    if (entry === 0 || file === undefined) return { file: path, line };
-    return { file, line: entry & ((1 << LINE_BITS) - 1) };
+  const fd = openSync(`${path}.lines`, 'r');
+  const count = Math.floor(fstatSync(fd).size / LINE_ENTRY_BYTES);
+  const entry = Buffer.alloc(LINE_ENTRY_BYTES);
+  const offsetAt = (index: number): number => {
+    readSync(fd, entry, 0, LINE_ENTRY_BYTES, index * LINE_ENTRY_BYTES);
+    return entry.readUInt32LE(0);
+  };
+  return (caller, position) => {
+    // The last entry that begins at or before the place.
+    let [low, high] = [0, count - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (offsetAt(middle) <= position) low = middle;
+      else high = middle - 1;
+    }
+    const isKnown = count > 0 && offsetAt(low) <= position;
+    const place = isKnown ? entry.readUInt32LE(4) : 0;
+    const file = files[place >>> LINE_BITS];
+    if (!isKnown || file === undefined) return { file: path, line: caller.getLineNumber() ?? 0 };
+    return { file, line: place & ((1 << LINE_BITS) - 1) };
   };
 }
 
@@ -110,7 +131,8 @@ function mappedLines(path: string): LineFinder {
   const map = text === undefined ? undefined : new SourceMap(JSON.parse(text) as SourceMapPayload);
   const built = relative(builtRoot, path);
   const file = built.startsWith('..') ? path : built.replace(/\.js$/, '.ts');
-  return (line, column) => {
+  return (caller) => {
+    const [line, column] = [caller.getLineNumber() ?? 0, caller.getColumnNumber() ?? 0];
     // A package without its maps still names the built line.
     const entry = map?.findEntry(line - 1, column - 1);
     const isKnown = entry !== undefined && 'originalLine' in entry;

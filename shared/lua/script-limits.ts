@@ -15,6 +15,8 @@ const UNINTERRUPTED_STEPS_MAX = 500_000;
 const RUN_BYTES_MAX = 128 * 1024 * 1024;
 /** Of all runs of one state that have not ended. */
 const STATE_BYTES_MAX = 256 * 1024 * 1024;
+/** So many bytes that are allocated at once count as a step. */
+const BYTES_OF_STEP_LOG2 = 10;
 const STRING_BYTES_MAX = 16 * 1024 * 1024;
 /** Of one another within functions of the host. */
 const HOST_CALLS_MAX = 100;
@@ -73,7 +75,9 @@ export class ScriptLimits {
     if (this.fuel < -UNINTERRUPTED_STEPS_MAX) this.settle();
   }
 
+  /** Large strings take time too. */
   charge(bytes: number): void {
+    this.fuel -= bytes >> BYTES_OF_STEP_LOG2;
     this.usage.bytes += bytes;
     this.#bytesInFlight += bytes;
     this.allocatedBytes += bytes;

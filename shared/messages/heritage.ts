@@ -7,17 +7,18 @@ export const PROTOCOL_VERSION = 1;
 
 /** File descriptors that a worker finds open. 0 to 2 are inherited as they are. */
 export const WORKER_MESSAGE_FD = 3;
-/** A SOCK_SEQPACKET unix socket: descriptors arrive here by SCM_RIGHTS. */
+/**
+ * A unix socket on which descriptors arrive by SCM_RIGHTS, each message with one byte or more: first
+ * those of shared memory, before the message `start`.
+ */
 export const WORKER_DESCRIPTOR_FD = 4;
 
-/** Shared memory of shared/limits/outlier-page.ts. */
-export const OUTLIER_PAGE_FD = 5;
-
-/** Shared memory of shared/limits/breaker-page.ts. */
-export const BREAKER_PAGE_FD = 6;
-
-/** Shared memory of shared/limits/rate-limit-page.ts. */
-export const RATE_LIMIT_PAGE_FD = 7;
+/** Descriptors of the memory in shared/limits/, in the order in which they travel. */
+export interface SharedPages {
+  readonly outlierFd: number;
+  readonly breakerFd: number;
+  readonly rateLimitFd: number;
+}
 
 /** First message in both directions; on a mismatch the worker exits and the supervisor says why. */
 export interface Hello {
@@ -55,6 +56,8 @@ export interface WorkerHeritage {
     readonly subZone?: string;
     readonly metadata: Struct;
   };
+  /** The whole node as services are told it: envoy.config.core.v3.Node, encoded. */
+  readonly nodeMessage: Uint8Array;
   /** The cluster that this server is one of. */
   readonly localCluster?: string;
 }

@@ -3,7 +3,6 @@
  * by subject.
  */
 import type { CheckEvent } from '../health/check-event.ts';
-import type { LogStream } from '../resources/access-loggers/grpc.ts';
 import type { HostResource } from '../resources/clusters/cluster.ts';
 import type { OutlierSign } from '../resources/clusters/outlier-detection.ts';
 import type { WantedRoutes } from '../resources/routes/wanted-routes.ts';
@@ -96,17 +95,6 @@ export type TapNotice =
     };
 
 /**
- * Encoded entries for a log service. Dropped where the channel is congested; `dropped` counts those
- * that were since the last message.
- */
-export interface LogNotice {
-  readonly kind: 'log_entries';
-  readonly stream: LogStream;
-  readonly entries: readonly Uint8Array[];
-  readonly dropped: number;
-}
-
-/**
  * So many exceptions in the data path that the worker should be replaced. Sent once in its life.
  */
 export interface WornOutNotice {
@@ -114,7 +102,7 @@ export interface WornOutNotice {
   readonly exceptions: number;
 }
 
-export type Notice = ClusterNotice | RoutesNotice | TapNotice | LogNotice | WornOutNotice;
+export type Notice = ClusterNotice | RoutesNotice | TapNotice | WornOutNotice;
 
 /** Why a record of a tap does not reach its client. */
 export type TapLoss = 'too_large' | 'too_slow';
@@ -142,7 +130,6 @@ const KINDS: Readonly<Record<Notice['kind'], true>> = {
   routes_wanted: true,
   tapped: true,
   tap_lost: true,
-  log_entries: true,
   worn_out: true,
 };
 

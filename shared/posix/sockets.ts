@@ -1,15 +1,13 @@
 /**
- * Sockets as Node 20 cannot make them: with SO_REUSEPORT, of datagram and seqpacket unix types, as
+ * Sockets as Node 20 cannot make them: with SO_REUSEPORT, of the datagram unix type, as
  * descriptors that can be handed on. Every one is made with CLOEXEC. This file decides no policy.
  */
 import {
-  AF_UNIX,
   AF_UNSPEC,
   SOCKADDR_BYTES_MAX,
   SOCK_CLOEXEC,
   SOCK_DGRAM,
   SOCK_NONBLOCK,
-  SOCK_SEQPACKET,
   SOL_SOCKET,
   SO_PEERCRED,
   SUN_PATH_OFFSET,
@@ -38,9 +36,6 @@ const listen = libcFunction<[number, number], number>('int listen(int, int)');
 const accept4 = libcFunction<[number, null, null, number], number>(
   'int accept4(int, void *, void *, int)',
 );
-const socketpair = libcFunction<[number, number, number, Buffer], number>(
-  'int socketpair(int, int, int, _Out_ uint8_t *)',
-);
 const getsockname = libcFunction<[number, Buffer, Buffer], number>(
   'int getsockname(int, _Out_ uint8_t *, _Inout_ uint8_t *)',
 );
@@ -55,16 +50,6 @@ const getsockopt = libcFunction<[number, number, number, Buffer, Buffer], number
 export function openSocket(address: SocketAddress, type: number, protocol = 0): number {
   const flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
   return check(socket(addressFamilyOf(address), type | flags, protocol), 'socket');
-}
-
-/**
- * Both ends of a non-blocking SOCK_SEQPACKET pair: message borders are kept, descriptors can pass.
- */
-export function openSeqpacketPair(): readonly [number, number] {
-  const pair = stableBuffer(8);
-  const type = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
-  check(socketpair(AF_UNIX, type, 0, pair), 'socketpair');
-  return [pair.readInt32LE(0), pair.readInt32LE(4)];
 }
 
 /** Throws `PosixError`: EADDRINUSE, EACCES, EADDRNOTAVAIL and the like. */

@@ -27,6 +27,11 @@ export interface Clock {
 // CLOCK_MONOTONIC.
 const monotonicOffsetMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
+/** How long this process has run. */
+export function processAgeMs(): number {
+  return Math.round(process.uptime() * 1_000);
+}
+
 /** The runtime lets timers that are longer run out at once. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 

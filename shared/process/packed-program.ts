@@ -11,8 +11,9 @@
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { Script } from 'node:vm';
+import { builtRoot } from './built-root.ts';
 import { systemClock } from './clock.ts';
 
 /** After this time in use a program has compiled what it needs. */
@@ -23,22 +24,25 @@ const CODE_CACHE_VARIABLE = 'SLUICE_CODE_CACHE';
 /** What a CommonJS module finds around it. */
 interface Surroundings {
   readonly require: NodeJS.Require;
-  readonly module: { readonly exports: object };
+  readonly module: { exports: object };
   readonly __filename: string;
   readonly __dirname: string;
 }
 
-/** `path` is a packed CommonJS file inside its wrapper function. */
-export function runPackedProgram(path: string): void {
+/** What the packed CommonJS file at `path`, which is inside its wrapper function, exports. */
+export function loadPackedProgram<Exports extends object>(path: string): Exports {
   const isCached = process.env[CODE_CACHE_VARIABLE] !== 'off';
   const cachePath = codeCachePath(path);
   const cachedData = isCached ? readIfThere(cachePath) : undefined;
+  // V8 keeps the name in its cache: it must hold wherever the built files are moved to.
+  const filename = relative(builtRoot, path);
   // One byte a character: the packer writes ASCII alone.
-  const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData });
+  const script = new Script(readFileSync(path, 'latin1'), { filename, cachedData });
   const run = script.runInThisContext() as (around: Surroundings) => void;
-  const [require, module] = [createRequire(path), { exports: {} }];
-  run({ require, module, __filename: path, __dirname: dirname(path) });
+  const module = { exports: {} };
+  run({ require: createRequire(path), module, __filename: path, __dirname: dirname(path) });
   if (isCached && cachedData === undefined) saveLater(script, cachePath);
+  return module.exports as Exports;
 }
 
 /** Where this runtime's code of a packed file is. */

@@ -2,16 +2,18 @@
  * Tables with one row per kind of a union. A kind without a row is a type error at the table that
  * names it; a row is found through a Map.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../process/assert.ts';
 
 export interface Kinded {
   readonly kind: string;
 }
 
-export type OfKind<Union extends Kinded, Kind extends Union['kind']> = Extract<
-  Union,
-  { readonly kind: Kind }
->;
+/** The member of a union that has this kind, alone or with other kinds. */
+export type OfKind<Union extends Kinded, Kind extends Union['kind']> = Union extends Kinded
+  ? Kind extends Union['kind']
+    ? Union
+    : never
+  : never;
 
 /** What each kind's row makes of a value of that kind. */
 export type RowsByKind<Union extends Kinded, More extends readonly unknown[], Made> = {

@@ -1,5 +1,5 @@
 /** Questions for addresses to name servers and their answers, as messages of RFC 1035. */
-import { isIP } from 'node:net';
+import { isIP } from '../../shared/addresses/ip-text.ts';
 import { decode, encode, RECURSION_DESIRED, type Answer, type Packet } from 'dns-packet';
 import { asciiLower } from '../../shared/text/ascii.ts';
 

@@ -3,7 +3,7 @@
  * names are resolved, and never blocks.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { isIP } from 'node:net';
+import { isIP } from '../../shared/addresses/ip-text.ts';
 
 /** More is no hosts file; the rest is ignored. */
 const BYTES_MAX = 4 * 1024 * 1024;

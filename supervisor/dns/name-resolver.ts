@@ -2,7 +2,7 @@
  * Resolves names to addresses: literals, the hosts file, then c-ares through node:dns, which never
  * blocks the loop. One instance per resolver configuration; it keeps no answers.
  */
-import { isIP } from 'node:net';
+import { isIP } from '../../shared/addresses/ip-text.ts';
 import { networkInterfaces } from 'node:os';
 import { systemClock } from '../../shared/process/clock.ts';
 import { DNS_RESOLVER } from '../../shared/stats/templates/cluster-features.ts';

@@ -2,7 +2,7 @@
  * What the next epoch commands this one to do, and how all of it is undone when that epoch dies: a
  * child that does not live leaves a parent that serves as before.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import { errorText } from '../../shared/text/error-text.ts';
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { AdminHandOver } from './child-side.ts';

@@ -3,7 +3,7 @@
  * depends on where the server is (`/ready`, `server.state`, the log, a service manager) subscribes
  * here; nobody keeps a flag of its own.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 
 export type Phase =
   /** Reading and checking the configuration. Nothing is open, nobody was told anything. */

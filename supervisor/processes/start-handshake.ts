@@ -9,7 +9,7 @@ import {
   type WorkerHeritage,
 } from '../../shared/messages/heritage.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
-import type { Clock } from '../../shared/process/clock.ts';
+import { type Clock, processAgeMs } from '../../shared/process/clock.ts';
 import { Deferred } from './deferred.ts';
 
 /** From spawn to the worker's hello and from `start` to `ready`, each. */
@@ -19,6 +19,8 @@ export interface StartHandshakeOptions {
   readonly clock: Clock;
   readonly post: (message: SupervisorToWorker) => void;
   readonly tookTooLong: () => void;
+  /** A step was taken: what to write at level debug. */
+  readonly note: (text: string) => void;
   /** The worker is of another build than this process. */
   mismatched(text: string): void;
 }
@@ -56,6 +58,7 @@ export class StartHandshake {
 
   heardHello(hello: Hello): void {
     if (hello.protocolVersion === PROTOCOL_VERSION && hello.buildId === buildId()) {
+      this.#options.note(`has loaded itself after ${processAgeMs()} ms`);
       this.#greeted.resolve();
       return;
     }
@@ -66,6 +69,7 @@ export class StartHandshake {
   }
 
   heardReady(): void {
+    this.#options.note(`is warmed up and set up after ${processAgeMs()} ms`);
     this.#ready.resolve();
   }
 

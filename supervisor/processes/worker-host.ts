@@ -96,6 +96,7 @@ export class WorkerHost {
       clock: options.clock,
       post: (message) => this.#post(message),
       tookTooLong: () => this.#fail('start_failed', 'did not start in time; it is killed'),
+      note: (text) => options.log('debug', `${this.#name()} ${text}`),
       mismatched: (text) => this.#fail('build_mismatch', text),
     });
     this.exited = this.#awaitExit();

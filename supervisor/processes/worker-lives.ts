@@ -7,12 +7,13 @@ import { errorText } from '../../shared/text/error-text.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { Notice } from '../../shared/messages/worker-notices.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { EarlyWorkers } from './early-workers.ts';
 import { FirstStart, WorkerStartError } from './first-start.ts';
 import { adoptSockets, lendSockets } from './slot-sockets.ts';
 import { StoppableWaits } from './stoppable-waits.ts';
 import type { WorkerEvents } from './worker-events.ts';
 import { WorkerHost } from './worker-host.ts';
-import type { SharedPages } from './worker-process.ts';
+import type { SharedPages } from '../../shared/messages/heritage.ts';
 import { Retirement } from './worker-retirement.ts';
 import { makeSlot, type WorkerProvision, type WorkerSlot } from './worker-slot.ts';
 
@@ -25,6 +26,8 @@ export interface WorkerLivesOptions {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly pages: SharedPages;
+  /** Those that were made before this server was. */
+  readonly early: EarlyWorkers;
   readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => void;
   /** Updates that some workers have and that the provision may not have yet. */
   readonly underWay: Iterable<readonly ResourceUpdate[]>;
@@ -66,6 +69,7 @@ export class WorkerLives {
       this.slots.push(slot);
       void this.#keepAlive(slot);
     }
+    this.#options.early.endRest();
   }
 
   /** Sets every worker up; see the pool's method of this name. */
@@ -106,12 +110,13 @@ export class WorkerLives {
   }
 
   #spawnHost(index: number): WorkerHost {
-    const { clock, pages, log } = this.#options;
+    const { clock, pages, early, log } = this.#options;
     this.#events?.spawned(index);
     return new WorkerHost({
       workerIndex: index,
       clock,
       pages,
+      made: early.take(index),
       log,
       reported: (report) => this.#events?.reported(index, report),
       noticed: (notice) => this.#noticed(index, notice),

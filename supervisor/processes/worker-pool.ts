@@ -14,14 +14,16 @@ import type {
 } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { WaitTracer } from '../loop/contention.ts';
+import type { EarlyWorkers } from './early-workers.ts';
 import type { WorkerEvents } from './worker-events.ts';
 import { WorkerLives } from './worker-lives.ts';
-import type { SharedPages } from './worker-process.ts';
+import type { SharedPages } from '../../shared/messages/heritage.ts';
 import type { WorkerProvision, WorkerSlotStatus } from './worker-slot.ts';
 
 export interface WorkerPoolOptions {
   readonly concurrency: number;
   readonly clock: Clock;
+  readonly early: EarlyWorkers;
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
 

@@ -3,22 +3,20 @@
  * over one of them, ended by a signal, and watched for its end. What is said over the message
  * channel is worker-host.ts's business.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Clock, Timer } from '../../shared/process/clock.ts';
-import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
   DESCRIPTORS_PER_MESSAGE_MAX,
   sendDescriptorMessage,
 } from '../../shared/posix/descriptor-messages.ts';
-import { openSeqpacketPair } from '../../shared/posix/sockets.ts';
-import { workerCommand } from './worker-command.ts';
-
-export interface SharedPages {
-  readonly outlierFd: number;
-  readonly breakerFd: number;
-  readonly rateLimitFd: number;
-}
+import {
+  WORKER_DESCRIPTOR_FD,
+  WORKER_MESSAGE_FD,
+  type SharedPages,
+} from '../../shared/messages/heritage.ts';
+import { PosixError } from '../../shared/posix/posix-error.ts';
+import { spawnWorker } from './spawn-worker.ts';
 
 export type WorkerEndReason =
   | 'asked'
@@ -40,8 +38,9 @@ export interface WorkerExit {
 export interface WorkerProcessOptions {
   readonly workerIndex: number;
   readonly clock: Clock;
-  /** Shared memory of shared/limits/, by what is counted there. */
   readonly pages: SharedPages;
+  /** A process that was made before. */
+  readonly made?: ChildProcess | undefined;
   /** The process could not be made. */
   readonly onSpawnError: (text: string) => void;
 }
@@ -55,21 +54,22 @@ export class WorkerProcess {
   readonly ended: Promise<void>;
   readonly #clock: Clock;
   readonly #child: ChildProcess;
-  readonly #descriptorFd: number;
+  readonly #descriptorSocket: Socket;
   readonly #spawnedMs: number;
   #status: Pick<WorkerExit, 'code' | 'signal'> | undefined;
   #endReason: WorkerEndReason = 'ended_by_itself';
   #killTimer: Timer | undefined;
 
-  constructor({ workerIndex, clock, pages, onSpawnError }: WorkerProcessOptions) {
+  constructor({ workerIndex, clock, pages, made, onSpawnError }: WorkerProcessOptions) {
     this.#clock = clock;
     this.#spawnedMs = clock.monotonicMs();
-    const [ours, theirs] = openSeqpacketPair();
-    this.#descriptorFd = ours;
-    this.#child = spawnWorker(workerIndex, theirs, pages);
-    closeDescriptor(theirs);
+    this.#child = made ?? spawnWorker(workerIndex);
     this.pid = this.#child.pid ?? 0;
-    this.messageSocket = messageSocketOf(this.#child);
+    this.messageSocket = socketOf(this.#child, WORKER_MESSAGE_FD);
+    this.#descriptorSocket = socketOf(this.#child, WORKER_DESCRIPTOR_FD);
+    // Its end is seen on the message channel.
+    this.#descriptorSocket.on('error', () => undefined);
+    this.sendDescriptors([pages.outlierFd, pages.breakerFd, pages.rateLimitFd]);
     this.ended = exitOf(this.#child, onSpawnError).then((status) => {
       this.#status = status;
       this.#killTimer?.cancel();
@@ -100,16 +100,26 @@ export class WorkerProcess {
   sendDescriptors(descriptors: readonly number[]): boolean {
     for (let at = 0; at < descriptors.length; at += DESCRIPTORS_PER_MESSAGE_MAX) {
       const some = descriptors.slice(at, at + DESCRIPTORS_PER_MESSAGE_MAX);
-      const count = Buffer.from([some.length]);
-      if (!sendDescriptorMessage(this.#descriptorFd, count, some)) return false;
+      if (!this.#sendSome(some)) return false;
     }
     return true;
+  }
+
+  #sendSome(descriptors: readonly number[]): boolean {
+    const fd = descriptorOf(this.#descriptorSocket);
+    try {
+      return fd >= 0 && sendDescriptorMessage(fd, Buffer.from([descriptors.length]), descriptors);
+    } catch (error) {
+      // It has ended, and the event that says so is still to come.
+      if (error instanceof PosixError) return false;
+      throw error;
+    }
   }
 
   /** After its end: closes the descriptor channel, and says how it ended. */
   close(): WorkerExit {
     this.#killTimer?.cancel();
-    closeDescriptor(this.#descriptorFd);
+    this.#descriptorSocket.destroy();
     const { code, signal } = this.#status ?? { code: null, signal: null };
     const livedMs = this.#clock.monotonicMs() - this.#spawnedMs;
     return { reason: this.#endReason, code, signal, livedMs };
@@ -120,29 +130,17 @@ export class WorkerProcess {
   }
 }
 
-/** Descriptor 3 is the message channel, 4 the `descriptorFd`, 5 to 7 are the shared pages. */
-function spawnWorker(workerIndex: number, descriptorFd: number, pages: SharedPages): ChildProcess {
-  const { file, args, env } = workerCommand(workerIndex);
-  return spawn(file, args, {
-    stdio: [
-      'ignore',
-      'inherit',
-      'inherit',
-      'pipe',
-      descriptorFd,
-      pages.outlierFd,
-      pages.breakerFd,
-      pages.rateLimitFd,
-    ],
-    env,
-  });
-}
-
-function messageSocketOf(child: ChildProcess): Socket {
-  const socket: unknown = child.stdio[3];
+/** Of the two that the worker has as pipes. */
+function socketOf(child: ChildProcess, fd: number): Socket {
+  const socket: unknown = child.stdio[fd];
   if (socket instanceof Socket) return socket;
   // The spawn failed; 'error' follows. An ended socket makes the channel close at once.
   return new Socket().destroy();
+}
+
+/** -1 when it is closed. Node keeps the descriptor to itself. */
+function descriptorOf(socket: Socket): number {
+  return (socket as { readonly _handle?: { readonly fd?: number } | null })._handle?.fd ?? -1;
 }
 
 /** Node emits 'error' instead of 'exit' when the process could not be made. */

@@ -2,6 +2,7 @@
  * What the composition of the supervisor takes from a checked and resolved bootstrap: the resources
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
+import type { OriginalDstOptions } from '../../shared/resources/clusters/provided-policy.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
@@ -11,18 +12,17 @@ import type {
   ClusterHostsResource,
   ClusterResource,
   HostResource,
-  OriginalDstOptions,
 } from '../../shared/resources/clusters/cluster.ts';
 import type { SocketOption } from '../../shared/addresses/socket-options.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
-import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { ResourceLocator } from './resource-locator.ts';
 import type { ConfigSource, GrpcSource } from './config-source.ts';
 import type { OverloadConfig } from '../overload/overload-config.ts';
 import type { OutlierSettings } from './outlier-settings.ts';
 import type { RuntimeLayer } from './runtime-layer.ts';
 import type { StatsConfig } from '../stats/stats-config.ts';
+import type { NamedSecret } from './named-secret.ts';
 import type { AddressToBind } from './address-to-bind.ts';
 
 export interface ResolvedBootstrap {
@@ -104,15 +104,6 @@ export interface NamedFilter {
   readonly types: readonly string[];
   /** A listener is not ready before they are there. */
   readonly waits: boolean;
-}
-
-/** A secret that a TLS context names instead of holding it. */
-export interface NamedSecret {
-  /** Unique for a name, its kind and its source; what workers know the secret by. */
-  readonly key: string;
-  readonly name: string;
-  readonly kind: TlsSecret['kind'];
-  readonly source: ConfigSource;
 }
 
 /** After `--service-node`, `--service-cluster` and `--service-zone`. */

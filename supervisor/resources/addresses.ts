@@ -1,6 +1,7 @@
 /** Resolves envoy.config.core.v3.Address: IP addresses with a port, and paths of unix sockets. */
 import { printAddress } from '../../shared/addresses/print-address.ts';
-import { isIPv4, isIPv6, SocketAddress as NodeSocketAddress } from 'node:net';
+import { SocketAddress as NodeSocketAddress } from 'node:net';
+import { isIPv4, isIPv6 } from '../../shared/addresses/ip-text.ts';
 import type {
   Address,
   Pipe,

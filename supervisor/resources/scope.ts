@@ -7,12 +7,12 @@ import type { RouteConfiguration } from '../../shared/api/generated/envoy/config
 import type { Tracing_Http } from '../../shared/api/generated/envoy/config/trace/v3/http_tracer.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
+import type { NamedSecret } from '../resolved/named-secret.ts';
 import type {
   InlineScopes,
   NamedFilter,
   NamedRoutes,
   NamedScopes,
-  NamedSecret,
 } from '../resolved/resolved-bootstrap.ts';
 import { at, type Place, type Problem, type ProblemSink } from '../config/problem.ts';
 

@@ -21,6 +21,7 @@ import type { Configuration } from '../start/load-configuration.ts';
 import { acceptedNames } from '../stats/name-matcher.ts';
 import { StatStore } from '../stats/stat-store.ts';
 import { CertificateStats } from '../tls/certificate-stats.ts';
+import { OwnNode } from './own-node.ts';
 
 export interface ServerPartsInput {
   readonly options: Options;
@@ -32,6 +33,7 @@ export interface ServerPartsInput {
 }
 
 export interface BaseParts {
+  readonly node: OwnNode;
   readonly statStore: StatStore;
   readonly serverStats: ServerStats;
   readonly listeners: OpenListeners;
@@ -51,6 +53,7 @@ export async function makeBaseParts(input: ServerPartsInput): Promise<BaseParts>
   const statStore = new StatStore(acceptedNames(resolved.stats.matcher));
   const serverStats = makeServerStats(input, statStore);
   return {
+    node: new OwnNode(input.configuration, input.version),
     statStore,
     serverStats,
     listeners,

@@ -27,7 +27,7 @@ export function makeHealthDiscovery(
       clock,
       random: Math.random,
       stats: statStore,
-      node: node(),
+      node: node.message,
       messages: new HealthMessages(),
       open: openGrpc,
       resolve: clusterResolver(configuration, log.warning),

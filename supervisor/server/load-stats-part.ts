@@ -31,7 +31,7 @@ export function makeLoadStats(
       clusters: () => upstreams.all(),
       collect: async () => await stats.beforeRead(),
       open: openGrpc,
-      messages: new LoadMessages(node()),
+      messages: new LoadMessages(node.message),
       log: getLogger('upstream').warning,
     });
     reporter.start();

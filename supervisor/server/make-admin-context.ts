@@ -11,7 +11,6 @@ import type { WorkerPool } from '../processes/worker-pool.ts';
 import { tapConfigIds } from '../tap/tap-config-ids.ts';
 import { makeClustersView } from '../admin/views/clusters-view.ts';
 import { makeConfigView } from '../admin/views/config-view.ts';
-import { nodeMessage } from '../services/node-message.ts';
 
 const log = getLogger('admin');
 
@@ -31,11 +30,7 @@ export interface AdminContextInput {
 export function makeAdminContext(input: AdminContextInput): AdminContext {
   const { parts, clock } = input;
   const { configuration, stats, listeners, upstreams } = parts;
-  const node = nodeMessage({
-    configured: (configuration.bootstrap.node ?? {}) as JsonObject,
-    identity: configuration.resolved.node,
-    version: input.version,
-  });
+  const node = parts.node.message;
   return {
     clock,
     turns: stats.turns,

@@ -15,6 +15,7 @@ import { Ending } from '../life-cycle/ending.ts';
 import type { Server, ServerInput } from './server.ts';
 import type { HotRestartSession } from '../hot-restart/session.ts';
 import { reportStartFailure } from '../life-cycle/start-failure.ts';
+import type { EarlyWorkers } from '../processes/early-workers.ts';
 import { WorkerPool } from '../processes/worker-pool.ts';
 import { writeFileWhole } from '../start/write-file-whole.ts';
 
@@ -25,6 +26,7 @@ const log = getLogger('main');
 
 export interface ServeInput extends Omit<ServerInput, 'clock' | 'ending' | 'pool' | 'session'> {
   readonly signals: SignalInbox;
+  readonly early: EarlyWorkers;
 }
 
 /**
@@ -33,12 +35,13 @@ export interface ServeInput extends Omit<ServerInput, 'clock' | 'ending' | 'pool
  * on standard error (and in the log, where that is somewhere else) and code 1.
  */
 export async function serve(input: ServeInput): Promise<0 | 1> {
+  const { options, early } = input;
   const clock = systemClock;
   const ending = new Ending();
   const run: Run = {
     ending,
     clock,
-    pool: new WorkerPool({ concurrency: input.options.concurrency, clock, log: log.log }),
+    pool: new WorkerPool({ concurrency: options.concurrency, clock, early, log: log.log }),
     server: undefined,
     session: undefined,
   };

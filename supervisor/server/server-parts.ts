@@ -32,7 +32,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const upstream = makeUpstreamParts(input, base);
   const telling = makeTellingParts(input, base, upstream.upstreams);
   const { listeners, serverStats, overload, drains, eventLogs } = base;
-  const { stats, logServices, controls } = telling;
+  const { stats, controls } = telling;
   const startsDraining = isFlagged(configuration.resolved.flagsPath);
   const commands = new ServerCommands({ pool, drains, eventLogs, ending, startsDraining });
   const taps = new TapSessions({
@@ -65,13 +65,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     stop: () => {
       loopDelay?.stop();
       for (const part of [taps, overload, stats, commands]) part.stop();
-      for (const part of [
-        logServices,
-        ...controls,
-        base.runtime,
-        upstream.dynamic,
-        upstream.upstreams,
-      ]) {
+      for (const part of [...controls, base.runtime, upstream.dynamic, upstream.upstreams]) {
         part.close();
       }
     },

@@ -8,7 +8,7 @@
  */
 import { Exceptions, surviveExceptions } from '../../shared/process/exceptions.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { Clock } from '../../shared/process/clock.ts';
+import { type Clock, processAgeMs } from '../../shared/process/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
 import { closeUnaskedInspector } from '../../shared/process/signals.ts';
@@ -87,6 +87,7 @@ export class Server {
   async start(): Promise<void> {
     const { options, clock, pool } = this.#input;
     const configuration = await loadConfiguration(options, clock);
+    log.debug(`the configuration is read after ${processAgeMs()} ms`);
     for (const problem of configuration.warnings) log.warning(formatProblem(problem));
     this.#continue();
     const logSettings = configureServerLog(options, configuration.bootstrap);
@@ -124,9 +125,9 @@ export class Server {
     this.#continue();
     epochs?.predecessor.live();
     await epochs?.successor.live();
-    await processLog.attachPino();
     this.#surviveExceptions(parts);
     log.info('starting main dispatch loop');
+    await processLog.attachPino();
   }
 
   /** From here to the end a page, an update or a sink may fail, and never the process. */
@@ -264,7 +265,7 @@ export class Server {
       parts.serverStats.setState(serverStateOf(this.#life.phase, parts.commands.isUnready));
     };
     this.#life.subscribe(({ from, to }) => {
-      log.debug(`phase ${from} -> ${to}`);
+      log.debug(`phase ${from} -> ${to} after ${processAgeMs()} ms`);
       publish();
     });
     parts.commands.onReadinessChange(publish);

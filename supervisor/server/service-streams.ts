@@ -1,10 +1,7 @@
 /**
- * Streams to services that are told what happens here: who this server is, and a host of their
- * cluster.
+ * Streams to services that are told what happens here, each to a host of its cluster.
  */
-import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
-import { nodeMessage } from '../services/node-message.ts';
 import type { Configuration } from '../start/load-configuration.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { secretsOf } from '../tls/loaded-certificates.ts';
@@ -14,6 +11,7 @@ import type { CollectorClient } from '../services/collector-client.ts';
 import { OwnRequests } from '../services/control-plane-clusters.ts';
 import type { GrpcStream, GrpcStreamHandlers } from '../services/grpc-client.ts';
 import { GrpcConnections } from '../services/grpc-connections.ts';
+import type { OwnNode } from './own-node.ts';
 
 export interface ServiceStreams {
   /** Rejects when there is no host. */
@@ -24,18 +22,14 @@ export interface ServiceStreams {
   ) => Promise<GrpcStream>;
   /** What sends to collectors by HTTP; whoever opens it closes it. */
   readonly openCollector: () => Promise<CollectorClient>;
-  /**
-   * A message of this type that has its field `identifier` alone: the node, and what else is said.
-   */
-  readonly identifier: (type: string, others?: JsonObject) => Promise<Uint8Array>;
-  /** This server, as it names itself. */
-  readonly node: () => JsonObject;
+  /** Who sends. */
+  readonly node: OwnNode;
 }
 
 interface StreamingServer {
   readonly configuration: Configuration;
-  readonly version: string;
   readonly clock: Clock;
+  readonly node: OwnNode;
 }
 
 /** The clusters that services are, and where what is asked of them is counted. */
@@ -62,29 +56,10 @@ export function makeServiceStreams(
         requests.pick(cluster, 'h2'),
       );
     },
+    node: server.node,
     openCollector: async () => {
       const { CollectorClient } = await import('../services/collector-client.ts');
       return new CollectorClient(requests, server.clock);
     },
-    identifier: (type, others) => encodedIdentifier(server, type, others),
-    node: () => nodeOf(server),
   };
-}
-
-function nodeOf({ configuration, version }: StreamingServer): JsonObject {
-  const { bootstrap, resolved } = configuration;
-  const configured = (bootstrap.node ?? {}) as JsonObject;
-  return nodeMessage({ configured, identity: resolved.node, version });
-}
-
-async function encodedIdentifier(
-  server: StreamingServer,
-  type: string,
-  others: JsonObject = {},
-): Promise<Uint8Array> {
-  const { encodeMessage } = await import('../config/convert/message-encoder.ts');
-  const { ApiCatalog } = await import('../config/api/api-catalog.ts');
-  const catalog = new ApiCatalog();
-  const identifier = { node: nodeOf(server), ...others };
-  return encodeMessage(catalog, catalog.message(type), { identifier });
 }

@@ -7,16 +7,14 @@ import { endpointStatValues } from '../upstreams/hosts/endpoint-stat-values.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
 import type { SinkCluster, StatsEngineOptions } from '../stats-output/stats-engine.ts';
 
-const METRICS_MESSAGE = 'envoy.service.metrics.v3.StreamMetricsMessage';
-
 export function sinkDependencies(
-  { openGrpc, openCollector, identifier }: ServiceStreams,
+  { openGrpc, openCollector, node }: ServiceStreams,
   { upstreams, statStore }: ServiceClusters,
 ): Pick<StatsEngineOptions, 'clusters' | 'endpoints' | 'services'> {
   return {
     clusters: () => [...upstreams.all()].map(sinkCluster),
     endpoints: () => endpointStatValues(upstreams.all(), statStore),
-    services: { openGrpc, openCollector, identifier: () => identifier(METRICS_MESSAGE) },
+    services: { openGrpc, openCollector, identifier: () => Promise.resolve(node.identifier) },
   };
 }
 

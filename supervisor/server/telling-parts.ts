@@ -1,26 +1,21 @@
 /**
- * The upper tier of a server's parts: what it tells the world of itself, in statistics and access
- * logs, on pages and over streams to services, which are clusters.
+ * The upper tier of a server's parts: what it tells the world of itself, in statistics, on pages
+ * and over streams to services, which are clusters.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import { statsForm } from '../admin/home/stats-form.ts';
 import { ContentionTracer, type WaitTracer } from '../loop/contention.ts';
-import { LogServices } from '../services/log-services.ts';
 import { StatsEngine, type StatsEngineOptions } from '../stats-output/stats-engine.ts';
-import type { StatStore } from '../stats/stat-store.ts';
 import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 import { workerPids, type BaseParts, type ServerPartsInput } from './base-parts.ts';
 import { makeHealthDiscovery } from './health-discovery-part.ts';
 import { type ControlPart, makeLoadStats } from './load-stats-part.ts';
-import { makeServiceStreams, type ServiceStreams } from './service-streams.ts';
+import { makeServiceStreams } from './service-streams.ts';
 import { sinkDependencies } from './sink-dependencies.ts';
-
-const LOGS_MESSAGE = 'envoy.service.accesslog.v3.StreamAccessLogsMessage';
 
 export interface TellingParts {
   readonly stats: StatsEngine;
-  readonly logServices: LogServices;
   /** Loads and checks for control planes. */
   readonly controls: readonly ControlPart[];
   /** With `--enable-mutex-tracing` only. */
@@ -29,12 +24,12 @@ export interface TellingParts {
 
 export function makeTellingParts(
   input: ServerPartsInput,
-  { statStore, serverStats, gauges, runtime }: BaseParts,
+  { node, statStore, serverStats, gauges, runtime }: BaseParts,
   upstreams: UpstreamClusters,
 ): TellingParts {
   const { clock, configuration, pool } = input;
   const { contention, waits } = makeContention(input, upstreams);
-  const streams = makeServiceStreams(input, { upstreams, statStore });
+  const streams = makeServiceStreams({ ...input, node }, { upstreams, statStore });
   const stats = new StatsEngine({
     store: statStore,
     config: configuration.resolved.stats,
@@ -52,7 +47,6 @@ export function makeTellingParts(
   for (const { index } of pool.status()) stats.workerSpawned(index);
   return {
     stats,
-    logServices: makeLogServices(streams, statStore),
     controls: [
       makeLoadStats(input, streams, { upstreams, statStore, stats }),
       makeHealthDiscovery(input, streams, { upstreams, statStore }),
@@ -79,13 +73,4 @@ function makeContention(
   const traceWait: WaitTracer = async (work) => await contention.trace(work);
   pool.traceWaits(traceWait);
   return { contention, waits: { collect, traceWait } };
-}
-
-function makeLogServices({ openGrpc, identifier }: ServiceStreams, stats: StatStore): LogServices {
-  return new LogServices({
-    stats,
-    open: openGrpc,
-    identifier: (logName) => identifier(LOGS_MESSAGE, { log_name: logName }),
-    onLost: (reason) => getLogger('main').warning(`a log service is lost: ${reason}`),
-  });
 }

@@ -2,9 +2,7 @@
  * The middle tier of a server's parts: its clusters with their hosts, and what control planes and
  * files bring. Clusters are made first; discovery is attached to them when they start.
  */
-import type { JsonObject } from '../../shared/api/well-known.ts';
 import { OwnRequests } from '../services/control-plane-clusters.ts';
-import { nodeMessage } from '../services/node-message.ts';
 import { secretsOf } from '../tls/loaded-certificates.ts';
 import { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 import { DynamicConfiguration } from '../xds/dynamic-configuration.ts';
@@ -43,16 +41,15 @@ function makeUpstreams(
 }
 
 function makeDynamic(
-  { options, clock, configuration, pool, version }: ServerPartsInput,
-  { statStore, serverStats, listeners, drains, runtime, certificates }: BaseParts,
+  { options, clock, configuration, pool }: ServerPartsInput,
+  { node, statStore, serverStats, listeners, drains, runtime, certificates }: BaseParts,
   upstreams: UpstreamClusters,
 ): DynamicConfiguration {
-  const { bootstrap, resolved, store } = configuration;
-  const configured = (bootstrap.node ?? {}) as JsonObject;
+  const { store } = configuration;
   return new DynamicConfiguration({
     clusters: new OwnRequests((name) => upstreams.get(name), statStore, secretsOf(store), clock),
     runtime,
-    node: nodeMessage({ configured, identity: resolved.node, version }),
+    node: node.message,
     ...configuration,
     statStore,
     serverStats,

@@ -48,6 +48,7 @@ export function makeWorkerProvision(
       ticketKeys,
       ...optional('maxDownstreamConnections', resolved.overload?.maxConnections),
       node: resolved.node,
+      nodeMessage: parts.node.encoded,
       ...optional('localCluster', resolved.localCluster),
     }),
     killTimeoutMs: resolved.workerKillTimeoutMs,

@@ -19,18 +19,13 @@ export function workerSubscriptions(parts: ServerParts): WorkerEvents {
   };
 }
 
-function deliver(
-  notice: ForwardedNotice,
-  { upstreams, dynamic, taps, logServices }: ServerParts,
-): void {
+function deliver(notice: ForwardedNotice, { upstreams, dynamic, taps }: ServerParts): void {
   switch (notice.kind) {
     case 'routes_wanted':
       return dynamic.routesWanted(notice);
     case 'tapped':
     case 'tap_lost':
       return taps.heard(notice);
-    case 'log_entries':
-      return logServices.heard(notice);
     default:
       return upstreams.heard(notice);
   }

@@ -5,7 +5,7 @@
  * template, so that no name is stored for them. `generation` changes with every definition and
  * removal: whoever caches an order of statistics compares it.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
 import { lineOf } from '../../shared/stats/stat-scope.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';

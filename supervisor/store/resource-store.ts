@@ -17,6 +17,8 @@ export interface ShownVersion {
   readonly versionInfo: string;
   /** Unix milliseconds. */
   readonly lastUpdatedMs: number;
+  /** Of this server's own making: no page shows it. */
+  readonly isOwn?: true;
 }
 
 export interface ResourceVersion<Kind extends ResourceKind> extends ShownVersion {

@@ -1,5 +1,6 @@
 /** Makes the live versions of clusters, with what all of them share. */
-import type { ResolvedCluster, NamedSecret } from '../resolved/resolved-bootstrap.ts';
+import type { NamedSecret } from '../resolved/named-secret.ts';
+import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { ResourceUse } from '../store/resource-use.ts';
 import type { BreakerSlots } from './breakers/breaker-slots.ts';

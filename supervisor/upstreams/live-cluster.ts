@@ -23,7 +23,7 @@ import type { ResourceUse } from '../store/resource-use.ts';
 import { Assignment } from './hosts/assignment.ts';
 import { ClusterReadiness } from './cluster-readiness.ts';
 import { HostChecks } from './hosts/host-checks.ts';
-import { ReportedWeights } from './hosts/reported-weights.ts';
+import { type ReportedWeights, reportedWeightsOf } from './hosts/reported-weights.ts';
 import { HostList, isLeaving } from './hosts/host-list.ts';
 import type { HostState } from './hosts/host-state.ts';
 import type {
@@ -107,8 +107,7 @@ export class LiveCluster implements HostSink {
       hostOf: (id) => this.host(id),
       flagged: (id, flag, isSet) => this.#setFlag(id, flag, isSet),
     });
-    const { loadReports } = resolved.resource.lbPolicy;
-    this.#reported = loadReports && new ReportedWeights(loadReports, options.clock);
+    this.#reported = reportedWeightsOf(resolved.resource.lbPolicy, options.clock);
     this.#list = new HostList({
       ...options,
       checks: this.#checks,

@@ -3,7 +3,7 @@
  * source of hosts, and tells the workers of every change. The one place that says which hosts there
  * are.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
@@ -11,7 +11,7 @@ import type { ResourceStore } from '../store/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { ClusterNotice } from '../../shared/messages/worker-notices.ts';
-import type { SharedPages } from '../processes/worker-process.ts';
+import type { SharedPages } from '../../shared/messages/heritage.ts';
 import { emptyAssignment } from './hosts/assignment.ts';
 import { BreakerOverview } from './breakers/breaker-overview.ts';
 import { BreakerSlots } from './breakers/breaker-slots.ts';

@@ -9,12 +9,12 @@ import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { UnreadyTargets } from '../store/discovery-status.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
-import { canCarryDiscovery } from '../resources/config-source.ts';
+import { canCarryDiscovery } from '../resources/check-config-source.ts';
+import type { NamedSecret } from '../resolved/named-secret.ts';
 import type {
   NamedFilter,
   NamedRoutes,
   NamedScopes,
-  NamedSecret,
   ResolvedBootstrap,
   ResolvedCluster,
   SubClusterSettings,
@@ -207,7 +207,7 @@ export class DynamicConfiguration {
     const clusters = [...this.#options.store.list('cluster')];
     const secrets = clusters.flatMap(({ active }) => active?.resolved.secrets ?? []);
     const uses = secrets
-      .filter(({ source }) => source.kind === 'path')
+      .filter((secret) => 'source' in secret && secret.source.kind === 'path')
       .map((secret) => this.secrets.use(secret));
     await Promise.all(uses.map(({ ready }) => ready));
     for (const use of uses) use.release();

@@ -51,7 +51,6 @@ const ATTACKS: readonly (readonly [what: string, bytes: Buffer, ends: boolean])[
   ['answers that nobody waits for', message({ kind: 'applied', id: 4_000_000_000 }), false],
   ['statistics that are none', message({ kind: 'stats', id: 0, report: 7 }), false],
   ['a notice without its members', message({ kind: 'health_result' }), false],
-  ['log entries that are none', message({ kind: 'log_entries', stream: null, entries: 1 }), false],
   ['traces of no session', message({ kind: 'tapped', session: 'x', trace: null }), false],
   ['a second greeting', message({ kind: 'hello', pid: 'x' }), true],
 ];

@@ -24,7 +24,7 @@ describe('an update of resources', () => {
     const client = await openRaw(plane.port);
     client.send(GET);
     await client.until('first');
-    plane.plane.apply([
+    await plane.plane.apply([
       {
         op: 'put_hosts',
         hosts: { cluster: 'up', hosts: [host(second.port)], overprovisioningFactor: 140 },
@@ -42,7 +42,9 @@ describe('an update of resources', () => {
   it('of a cluster keeps its hosts', async () => {
     await using upstream = await startHttpUpstream();
     await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
-    plane.plane.apply([{ op: 'put_cluster', cluster: cluster('up', { connectTimeoutMs: 2000 }) }]);
+    await plane.plane.apply([
+      { op: 'put_cluster', cluster: cluster('up', { connectTimeoutMs: 2000 }) },
+    ]);
     const client = await openRaw(plane.port);
     client.send(GET);
     await client.until('hello');
@@ -52,7 +54,7 @@ describe('an update of resources', () => {
   it('that removes a cluster leads to an answer of its own', async () => {
     await using upstream = await startHttpUpstream();
     await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
-    plane.plane.apply([{ op: 'remove_cluster', name: 'up' }]);
+    await plane.plane.apply([{ op: 'remove_cluster', name: 'up' }]);
     const client = await openRaw(plane.port);
     client.send(GET);
     assert.match(await client.until('\r\n\r\n'), /^HTTP\/1\.1 503 Service Unavailable\r\n/);
@@ -76,10 +78,10 @@ describe('an update of resources', () => {
     const client = await openRaw(plane.port);
     client.send(GET);
     assert.match(await client.until('\r\n\r\n'), /^HTTP\/1\.1 404 Not Found\r\n/);
-    plane.plane.apply([named('one')]);
+    await plane.plane.apply([named('one')]);
     client.send(GET);
     await client.until('one');
-    plane.plane.apply([named('two')]);
+    await plane.plane.apply([named('two')]);
     client.send(GET);
     await client.until('two');
     client.destroy();
@@ -111,7 +113,7 @@ describe('an update of resources', () => {
       virtualHost([route({ kind: 'regex', regex: bad }, toCluster())]),
     ]);
     assert.throws(() => {
-      plane.plane.apply([
+      void plane.plane.apply([
         { op: 'remove_cluster', name: 'up' },
         { op: 'put_route_configuration', key: 'rds', routes },
       ]);

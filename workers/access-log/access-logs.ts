@@ -2,7 +2,7 @@
  * The access logs of one worker: gives each configured log to the loggers of its kind, and asks its
  * filter before they see a stream.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import type { AccessLogConfig } from '../../shared/resources/access-loggers/access-loggers.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';

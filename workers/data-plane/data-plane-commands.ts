@@ -10,10 +10,11 @@ import type { DrainCommand, ListeningDescriptor } from '../listener/listener-com
 export type TapCommand = Omit<Extract<SupervisorToWorker, { readonly kind: 'set_tap' }>, 'kind'>;
 
 export interface DataPlane {
-  /** Applies a batch whole or throws with nothing changed. */
-  apply(updates: readonly ResourceUpdate[]): void;
-  /** Resolves when the last batch is in force as a whole; undefined: it is. */
-  readonly settled: Promise<void> | undefined;
+  /**
+   * Applies a batch whole, or throws or rejects with nothing changed. Resolves when it is in force;
+   * undefined: it is.
+   */
+  apply(updates: readonly ResourceUpdate[]): Promise<void> | undefined;
   /**
    * Starts accepting on descriptors for a listener that was put before; rejects on the first
    * failure.

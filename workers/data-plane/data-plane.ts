@@ -6,15 +6,10 @@ import type { ListenerConnections } from '../../shared/messages/worker-to-superv
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
 import { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
-import {
-  BREAKER_PAGE_FD,
-  OUTLIER_PAGE_FD,
-  RATE_LIMIT_PAGE_FD,
-} from '../../shared/messages/heritage.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, TapCommand } from './data-plane-commands.ts';
-import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import { type DataPlaneEnv, pagesOf } from '../loop/data-plane-env.ts';
 import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
@@ -25,12 +20,13 @@ import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
 import type { Taps } from '../tap/taps.ts';
-import { HELD_BYTES_CEILING, HeldBytes } from '../loop/held-bytes.ts';
 import { OverloadGate } from '../loop/overload-gate.ts';
+import { finish, type Steps } from '../loop/sliced-work.ts';
 import { WorkerLoop } from '../loop/worker-loop.ts';
 import { ConnectionLimits } from '../listener/connection-limits.ts';
 import { DrainState } from '../listener/drain-state.ts';
 import type { CompilerContext } from './compiler-context.ts';
+import { type Change, ChangeQueue } from './change-queue.ts';
 import { compileListener } from './listener-compiler.ts';
 import { connectInside } from '../listener/connect-inside.ts';
 import { ListenerSet } from '../listener/listener-set.ts';
@@ -40,30 +36,16 @@ import type { SharedPages } from '../loop/shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
+import { isPart, type PartUpdate } from './part-updates.ts';
+import { heldBytes } from './worker-held-bytes.ts';
+
+/** A listener with more filter chains is made in slices: a chain takes a third of a millisecond. */
+const CHAINS_AT_ONCE = 16;
 
 /** Makes a data plane that has nothing to serve yet. */
 export function createDataPlane(env: DataPlaneEnv): DataPlane {
   return new WorkerDataPlane(env);
 }
-
-type PartUpdate = Extract<
-  ResourceUpdate,
-  {
-    readonly op:
-      | `${'put' | 'remove'}_${'secret' | 'extension' | 'scoped_routes'}`
-      | 'put_route_answers';
-  }
->;
-
-function isPart(update: ResourceUpdate): update is PartUpdate {
-  return /_(secret|extension|scoped_routes|route_answers)$/.test(update.op);
-}
-
-/**
- * A change that was prepared and cannot fail any more. Returns what to wait for before it is in
- * force.
- */
-type Change = () => Promise<void> | void;
 
 class WorkerDataPlane implements DataPlane {
   readonly #env: DataPlaneEnv;
@@ -76,7 +58,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #overload: OverloadGate;
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
-  #settled: Promise<void> | undefined = undefined;
+  readonly #changes: ChangeQueue;
   readonly #accessLogs: AccessLogs;
   readonly #limits: ConnectionLimits;
   readonly #taps: Taps;
@@ -111,7 +93,7 @@ class WorkerDataPlane implements DataPlane {
         report: (host, bits) => env.notify({ kind: 'health_result', ...host, bits }),
       },
       breakerPage: () => this.#limitsPage(),
-      outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
+      outlierPage: () => (this.#outlierPage ??= new OutlierPage(pagesOf(env).outlierFd)),
       find: (name) => this.#clusters.get(name),
       ...upstreamNotices(env),
       connectInside: (to) => connectInside(this.#listeners.get(to.listener), to, this.#loop),
@@ -155,40 +137,11 @@ class WorkerDataPlane implements DataPlane {
       pages,
     };
     this.#udpListeners = new UdpListeners({ ...this.#compiler, ...env });
+    this.#changes = this.#makeChanges();
   }
 
-  apply(updates: readonly ResourceUpdate[]): void {
-    const changes = updates.map((update) => this.#prepare(update));
-    if (this.#settled !== undefined) {
-      this.#settled = this.#settled.then(async () => this.#changeRest(changes));
-      return;
-    }
-    this.#loop.enter();
-    this.#change(changes);
-    this.#loop.leave();
-  }
-
-  get settled(): Promise<void> | undefined {
-    return this.#settled;
-  }
-
-  /** What comes behind the first hosts of a large cluster waits for them. */
-  #change(changes: readonly Change[]): void {
-    for (const [at, change] of changes.entries()) {
-      const settled = change();
-      if (settled === undefined) continue;
-      this.#settled = settled.then(async () => this.#changeRest(changes.slice(at + 1)));
-      return;
-    }
-    this.#settled = undefined;
-    this.#compiler.startTasks.begin();
-  }
-
-  async #changeRest(changes: readonly Change[]): Promise<void> {
-    this.#loop.enter();
-    this.#change(changes);
-    this.#loop.leave();
-    await this.#settled;
+  apply(updates: readonly ResourceUpdate[]): Promise<void> | undefined {
+    return this.#changes.apply(updates);
   }
 
   async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
@@ -241,13 +194,22 @@ class WorkerDataPlane implements DataPlane {
     await this.#udpListeners.close();
     this.#loop.enter();
     this.#listeners.cutAll();
-    this.#clusters.close();
     this.#loop.leave();
+    // Some logs go to clusters.
     await this.#accessLogs.close();
+    this.#loop.run(undefined, () => this.#clusters.close());
+  }
+
+  #makeChanges(): ChangeQueue {
+    return new ChangeQueue({
+      loop: this.#loop,
+      prepare: (update) => this.#prepare(update),
+      onSettled: () => this.#compiler.startTasks.begin(),
+    });
   }
 
   /** Does everything that may fail; what remains is the change itself. */
-  #prepare(update: ResourceUpdate): Change {
+  #prepare(update: ResourceUpdate): Change | Steps<Change> {
     if (isPart(update)) return () => this.#putPart(update);
     if (isClusterUpdate(update)) return () => this.#clusters.apply(update);
     switch (update.op) {
@@ -279,10 +241,15 @@ class WorkerDataPlane implements DataPlane {
     }
   }
 
-  #prepareListener(listener: ListenerResource): Change {
+  #prepareListener(listener: ListenerResource): Change | Steps<Change> {
     const { udp } = listener;
     if (udp !== undefined) return this.#udpListeners.prepare(listener, udp);
-    const compiled = compileListener(listener, this.#compiler);
+    const steps = this.#listenerSteps(listener);
+    return listener.filterChains.length > CHAINS_AT_ONCE ? steps : finish(steps);
+  }
+
+  *#listenerSteps(listener: ListenerResource): Steps<Change> {
+    const compiled = yield* compileListener(listener, this.#compiler);
     return () => this.#listeners.put(compiled);
   }
 
@@ -310,22 +277,15 @@ class WorkerDataPlane implements DataPlane {
     return {
       workerIndex: this.#env.heritage.workerIndex,
       breakerPage: () => this.#limitsPage(),
-      rateLimitPage: () => (this.#rateLimitPage ??= RateLimitPage.map(RATE_LIMIT_PAGE_FD)),
+      rateLimitPage: () =>
+        (this.#rateLimitPage ??= RateLimitPage.map(pagesOf(this.#env).rateLimitFd)),
     };
   }
 
   /** Mapped on first use. */
   #limitsPage(): BreakerPage {
     const { concurrency } = this.#env.heritage;
-    this.#breakerPage ??= BreakerPage.map(BREAKER_PAGE_FD, concurrency);
+    this.#breakerPage ??= BreakerPage.map(pagesOf(this.#env).breakerFd, concurrency);
     return this.#breakerPage;
   }
-}
-
-/** The gauge is there once it is not zero. */
-function heldBytes({ stats }: DataPlaneEnv): HeldBytes {
-  return new HeldBytes({
-    ceilingBytes: HELD_BYTES_CEILING,
-    tell: (change) => stats.add(stats.defineGauge('sluice.held_bytes'), change),
-  });
 }

@@ -1,6 +1,7 @@
 /**
  * Turns a listener's resource into what serves its connections: chains with their network filters
- * and TLS, listener filters, access logs. Throws, with nothing changed, when a part cannot be made.
+ * and TLS, listener filters, access logs. Throws, with nothing changed and nothing left behind, when
+ * a part cannot be made.
  */
 import { KindTable } from '../../shared/resources/by-kind.ts';
 import type {
@@ -27,6 +28,7 @@ import { ChainSelector, type CompiledChain } from '../listener/chain-selector.ts
 import type { ListenerFilterRunner } from '../listener/listener-filter.ts';
 import { ChainDrain } from '../listener/drain-state.ts';
 import { SharedCount } from '../loop/shared-count.ts';
+import type { Steps } from '../loop/sliced-work.ts';
 import type { CompiledListener } from '../listener/compiled-listener.ts';
 import {
   type ChainContext,
@@ -48,19 +50,39 @@ const TERMINALS = new KindTable<
   direct_response: ({ response }, listener, context) => compileSmall(response, listener, context),
 });
 
-export function compileListener(
+/** One step per filter chain. */
+export function* compileListener(
   resource: ListenerResource,
   context: CompilerContext,
-): CompiledListener {
-  const compiled: CompiledChain[] = [];
+): Steps<CompiledListener> {
   const releases: (() => void)[] = [];
+  const release = (): void => {
+    for (const each of releases) each();
+  };
+  try {
+    const parts = yield* compileParts(resource, context, releases);
+    return { ...parts, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** What has to be released is put on the list as soon as it is there. */
+function* compileParts(
+  resource: ListenerResource,
+  context: CompilerContext,
+  releases: (() => void)[],
+): Steps<Omit<CompiledListener, 'release'>> {
+  const compiled: CompiledChain[] = [];
+  let showsLocalAddress = false;
   const own = context.accessLogs.open(resource.accessLogs);
   releases.push(() => own.release());
   const compileOne = (chain: FilterChain): CompiledChain => {
     const drain = new ChainDrain();
     const parts = compileFilters(chain.networkFilters, resource, { ...context, chainDrain: drain });
-    const tls = compileTls(chain, resource, context);
     if (parts !== undefined) releases.push(parts.release);
+    const tls = compileTls(chain, resource, context);
     if (tls !== undefined) releases.push(() => tls.release());
     return { resource: chain, server: parts?.server, tls, drain };
   };
@@ -69,11 +91,12 @@ export function compileListener(
     return runner === undefined ? [] : [withCondition(runner, filter.disabled)];
   });
   for (const filter of listenerFilters) releases.push(() => filter.release());
-  for (const chain of resource.filterChains) compiled.push(compileOne(chain));
-  const { defaultFilterChain: last } = resource;
-  const release = (): void => {
-    for (const each of releases) each();
-  };
+  for (const chain of resource.filterChains) {
+    compiled.push(compileOne(chain));
+    showsLocalAddress ||= showsLocal(chain);
+    yield;
+  }
+  const { defaultFilterChain: last, filterChains: _, ...rest } = resource;
   return {
     resource,
     chains: new ChainSelector(
@@ -84,10 +107,14 @@ export function compileListener(
     ),
     listenerFilters,
     accessLogs: own.logs,
-    showsLocalAddress: JSON.stringify(resource).includes('DOWNSTREAM_LOCAL'),
+    showsLocalAddress: showsLocalAddress || showsLocal(rest) || showsLocal(last),
     readsOriginal: resource.listenerFilters.some(({ kind }) => kind === 'original_dst'),
-    release,
   };
+}
+
+/** A log or header that is configured in it has the local address. */
+function showsLocal(part: object | undefined): boolean {
+  return part !== undefined && JSON.stringify(part).includes('DOWNSTREAM_LOCAL');
 }
 
 function withCondition(

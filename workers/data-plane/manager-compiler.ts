@@ -2,7 +2,7 @@
  * Turns the message of a connection manager into what serves the connections of a chain: codec,
  * header policy, routes, filters, router and access logs.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import type { RouterFilterSettings } from '../../shared/resources/filters/http/router.ts';
 import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
@@ -199,6 +199,7 @@ function terminalFilter(
     respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
     suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
     proxy100Continue: config.proxy100Continue,
+    schemeMatchesUpstream: config.schemeMatchesUpstream === true,
     overload: overloadOf(listener, context),
     mirrors: {
       clusters: context.clusters,

@@ -1,11 +1,13 @@
 /** Every HTTP filter that may stand before the router: one row each, kind and factory. */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import { KindTable } from '../../shared/resources/by-kind.ts';
 import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
 import type { FilterFactory } from '../stream/filter.ts';
 import type { FilterContext } from './filter-context.ts';
 import { makeAdaptiveConcurrencyFilter } from './http/adaptive-concurrency/adaptive-concurrency.ts';
 import { makeAdmissionControlFilter } from './http/admission-control.ts';
+import { makeAwsLambdaFilter } from './http/aws/lambda.ts';
+import { makeAwsRequestSigningFilter } from './http/aws/request-signing.ts';
 import { makeBandwidthLimitFilter } from './http/bandwidth-limit/bandwidth-limit.ts';
 import { makeBasicAuthFilter } from './http/basic-auth.ts';
 import { makeBufferFilter } from './http/buffer.ts';
@@ -75,6 +77,8 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   ratelimit: makeRateLimitFilter,
   bandwidth_limit: makeBandwidthLimitFilter,
   admission_control: makeAdmissionControlFilter,
+  aws_lambda: makeAwsLambdaFilter,
+  aws_request_signing: makeAwsRequestSigningFilter,
   adaptive_concurrency: makeAdaptiveConcurrencyFilter,
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   jwt_authn: makeJwtAuthnFilter,

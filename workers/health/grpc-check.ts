@@ -1,4 +1,5 @@
 /** The messages of grpc.health.v1.Health/Check with their gRPC prefix. */
+import { ProtoWriter } from '../../shared/protobuf/proto-writer.ts';
 
 /** `SERVING` of HealthCheckResponse. */
 const SERVING = 1;
@@ -6,9 +7,9 @@ const LENGTH_PREFIX_BYTES = 5;
 
 /** A HealthCheckRequest; an empty name asks for the whole server. */
 export function grpcCheckMessage(service: string): Buffer {
-  const name = Buffer.from(service);
-  const message =
-    name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a]), varint(name.length), name]);
+  const writer = new ProtoWriter();
+  writer.utf8(1, service);
+  const message = writer.finish();
   const prefix = Buffer.alloc(LENGTH_PREFIX_BYTES);
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);
@@ -17,12 +18,4 @@ export function grpcCheckMessage(service: string): Buffer {
 /** By the field 1 of a HealthCheckResponse. */
 export function saysServing(body: Buffer): boolean {
   return body[LENGTH_PREFIX_BYTES] === 0x08 && body[LENGTH_PREFIX_BYTES + 1] === SERVING;
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>>= 7) {
-    if (rest < 0x80) return Buffer.from([...bytes, rest]);
-    bytes.push((rest & 0x7f) | 0x80);
-  }
 }

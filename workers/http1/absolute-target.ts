@@ -2,7 +2,7 @@
  * Request targets in absolute form (RFC 9112 section 3.2.2). Takes what Envoy takes, but for zones
  * of IPv6 addresses: these must be numbers, whichever interfaces this machine has.
  */
-import { isIP } from 'node:net';
+import { isIP } from '../../shared/addresses/ip-text.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 

@@ -71,7 +71,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       onLocalEnd: (stream) => this.#localEnded(stream),
       onDataFrame: () => this.counts.dataFrameSent(),
     });
-    this.turn = new ReadTurn(this.writer.counts);
+    this.turn = new ReadTurn(wire, this.writer.counts);
   }
 
   /** Says what this side wants, before anything else. */

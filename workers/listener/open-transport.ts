@@ -7,7 +7,8 @@ import { originalDestination } from '../../shared/posix/original-destination.ts'
 import { socketAddress } from '../net/addresses.ts';
 import type { Address } from '../net/connection-info.ts';
 import { carrierOfHandle, carrierOfSocket } from '../net/tls-carrier.ts';
-import { socketOfHandle, Transport, type TransportHandler } from '../net/transport.ts';
+import { socketOfHandle } from '../net/socket-stream.ts';
+import { Transport, type TransportHandler } from '../net/transport.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Accepted } from './acceptor.ts';
 import type { CompiledChain } from './chain-selector.ts';

@@ -1,10 +1,11 @@
 /**
  * What the data plane takes from the worker's process: its heritage, stats, clock, notices and log.
  */
+import { assert } from '../../shared/process/assert.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { Exceptions } from '../../shared/process/exceptions.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
-import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
+import type { SharedPages, WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { Notice } from '../../shared/messages/worker-notices.ts';
 import type { WorkerStats } from '../stats/worker-stats.ts';
 
@@ -16,10 +17,17 @@ export type DataPlaneNotice = Exclude<Notice, { readonly kind: 'tap_lost' }>;
  */
 export interface DataPlaneEnv {
   readonly heritage: WorkerHeritage;
+  /** Absent where nothing is limited together with other workers. */
+  readonly pages?: SharedPages;
   readonly stats: WorkerStats;
   readonly clock: Clock;
   readonly exceptions: Pick<Exceptions, 'note'>;
   readonly notify: (notice: DataPlaneNotice) => void;
   /** `component` is a name of shared/logging/components.ts. Cheap when the level is off. */
   readonly log: (level: LogLevel, component: string, message: string) => void;
+}
+
+export function pagesOf({ pages }: DataPlaneEnv): SharedPages {
+  assert(pages !== undefined, 'a worker that serves has the memory of limits');
+  return pages;
 }

@@ -21,6 +21,25 @@ export function finish<Result>(steps: Steps<Result>): Result {
   }
 }
 
+/** Takes all steps in slices; what one of them throws is what comes out. */
+export async function runInSlices<Result>(
+  { slices }: { readonly slices: SliceTurns },
+  steps: Steps<Result>,
+): Promise<Result> {
+  return await new Promise((resolve, reject) => {
+    slices.add(() => {
+      try {
+        const step = steps.next();
+        if (step.done === true) resolve(step.value);
+        return step.done === true;
+      } catch (error) {
+        reject(error);
+        return true;
+      }
+    });
+  });
+}
+
 /**
  * How much of a piece is done before `add` returns: nothing, what takes a few milliseconds, or all
  * of it and of what came before. What is left is done in slices.

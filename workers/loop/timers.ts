@@ -7,7 +7,7 @@
  * Delays come from configuration, so there are few; delays that requests bring are rounded up once
  * there are many.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { Endable } from '../../shared/process/exceptions.ts';
 import type { LoopClock } from './loop-clock.ts';

@@ -6,12 +6,8 @@ export function activeFilters(
   filters: readonly FilterFactory[],
   route: ResolvedRoute | undefined,
 ): readonly FilterFactory[] {
-  const config = route?.filterSettings.perFilterConfig;
-  return filters.filter((filter) => takesPart(filter, config?.get(filter.name)));
-}
-
-/** A route may say of each filter that it does, or does not, see its requests. */
-function takesPart({ isOffByDefault }: FilterFactory, config: unknown): boolean {
-  if (isOffByDefault === true && config === undefined) return false;
-  return !(typeof config === 'object' && config !== null && 'disabled' in config);
+  const switches = route?.filterSettings.switches;
+  return filters.filter(
+    ({ name, isOffByDefault }) => switches?.get(name) ?? isOffByDefault !== true,
+  );
 }

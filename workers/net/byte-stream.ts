@@ -1,7 +1,12 @@
 /**
  * The seam between a transport and what carries its bytes: a handle of the runtime used directly
- * (`handle-stream.ts`) or a socket of node:net or node:tls (`socket-stream.ts`).
+ * (`handle-stream.ts`) or a socket of node:net or node:tls (`socket-stream.ts`); and what a
+ * transport is made of.
  */
+import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { TransportHandler } from './transport.ts';
 
 /** Addresses of both ends as the kernel prints them; undefined on unix sockets. */
 export interface StreamAddresses {
@@ -46,4 +51,25 @@ export interface ByteStreamOwner {
   onStreamClose(error: NodeJS.ErrnoException | undefined): void;
   /** Code that judges the stream on its way to the owner threw. */
   onStreamException(error: unknown): void;
+}
+
+/** Where a transport counts its bytes. */
+export interface ByteCounters {
+  readonly stats: StatWriter;
+  readonly received: number;
+  /** The gauge of received bytes that wait: what each open connection read last. */
+  readonly waiting: number;
+  readonly sent: number;
+}
+
+export interface TransportParts {
+  readonly loop: WorkerLoop;
+  readonly handler: TransportHandler;
+  readonly counters: ByteCounters | undefined;
+}
+
+export interface ConnectOptions {
+  /** Undefined: as the system has it. */
+  readonly local: LocalSocket | undefined;
+  readonly bufferLimitBytes: number;
 }

@@ -2,7 +2,8 @@
  * Who the client is: reads `x-forwarded-for` as trusted proxies wrote it, tells internal addresses
  * from external ones and names this machine's own address. Changes no headers.
  */
-import { isIP, isIPv4, SocketAddress } from 'node:net';
+import { SocketAddress } from 'node:net';
+import { isIP, isIPv4 } from '../../shared/addresses/ip-text.ts';
 import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { scopeIdOf } from '../../shared/posix/interface-index.ts';
 import type { Address } from './connection-info.ts';

@@ -2,7 +2,8 @@
  * Connects to the first of several addresses of one host that takes the connection (RFC 8305): each
  * gets a while before the next is tried, the address families in turn.
  */
-import net, { isIPv6 } from 'node:net';
+import net from 'node:net';
+import { isIPv6 } from '../../shared/addresses/ip-text.ts';
 
 /** What RFC 8305 and Envoy give each address. */
 const ATTEMPT_MS = 300;

@@ -4,7 +4,7 @@
  * docs/performance.md. Reads land in the loop's shared buffer; a write is tried at once and what
  * the kernel does not take waits in libuv's queue, which is counted here.
  */
-import { isIPv6 } from 'node:net';
+import { isIPv6 } from '../../shared/addresses/ip-text.ts';
 import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import { HandleAddresses } from './addressed-stream.ts';

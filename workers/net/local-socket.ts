@@ -2,7 +2,8 @@
  * Sockets for connections to hosts that need more than an address to go to: an address of their
  * own, options. Made by libc, since the runtime's own have neither before they connect.
  */
-import net, { isIPv6 } from 'node:net';
+import net from 'node:net';
+import { isIPv6 } from '../../shared/addresses/ip-text.ts';
 import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { SOCK_STREAM } from '../../shared/posix/layout.ts';

@@ -1,7 +1,9 @@
 /** A byte stream over a socket of node:net or node:tls; its data arrive as events. */
-import type net from 'node:net';
+import net from 'node:net';
+import type tls from 'node:tls';
 import { AddressedStream } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
+import type { StreamHandle } from './runtime-handles.ts';
 
 export class SocketStream extends AddressedStream implements ByteStream {
   private readonly socket: net.Socket;
@@ -62,4 +64,14 @@ export class SocketStream extends AddressedStream implements ByteStream {
     if ('encrypted' in this.socket) this.socket.destroy();
     else this.socket.resetAndDestroy();
   }
+}
+
+/** A socket of node:net for an open handle. */
+export function socketOfHandle(handle: StreamHandle): net.Socket {
+  const options: net.SocketConstructorOpts & { readonly handle: StreamHandle } = { handle };
+  return new net.Socket(options);
+}
+
+export function isTls(socket: net.Socket): socket is tls.TLSSocket {
+  return 'encrypted' in socket;
 }

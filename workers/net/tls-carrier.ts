@@ -3,7 +3,7 @@ import type net from 'node:net';
 import { HandleAddresses } from './addressed-stream.ts';
 import type { StreamAddresses } from './byte-stream.ts';
 import type { StreamHandle } from './runtime-handles.ts';
-import { socketOfHandle } from './transport.ts';
+import { socketOfHandle } from './socket-stream.ts';
 
 export interface TlsCarrier {
   /** Undefined when there is none any more. */

@@ -2,28 +2,33 @@
  * One byte stream, TCP, unix or TLS: reads without allocating, writes gathered per event,
  * back-pressure in both directions. Knows no protocol; its handler does.
  *
- * Reads of plain streams land in the loop's shared buffer, so what `onData` gets is valid during
- * the call only. Writes are gathered as latin-1 text, because the runtime copies a short string to
- * the stack and tries to send it at once: no buffer, no request object that lives on. Longer pieces
- * are copied into a block of a small pool and given back when they are written.
+ * Reads of plain streams land in the loop's shared buffer, valid during `onData` only. Writes are
+ * gathered as latin-1 text, because the runtime copies a short string to the stack and tries to
+ * send it at once: no buffer, no request object. Longer pieces are copied into pooled blocks.
  */
 import { systemError, UV_ECONNABORTED } from './handle-errors.ts';
 import net from 'node:net';
-import type tls from 'node:tls';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Flushable, WorkerLoop } from '../loop/worker-loop.ts';
-import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
-import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
+import type {
+  ByteCounters,
+  ByteStream,
+  ByteStreamOwner,
+  ConnectOptions,
+  StreamAddresses,
+  TransportParts,
+} from './byte-stream.ts';
 import { connectLocalSocket } from './local-socket.ts';
+import { EncryptedStream } from './encrypted-stream.ts';
 import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle-stream.ts';
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
-import { SocketStream } from './socket-stream.ts';
+import { isTls, SocketStream, socketOfHandle } from './socket-stream.ts';
 import { TlsStream } from './tls-stream.ts';
 import type { Wire } from './wire.ts';
-import { bufferLimit, giveBackBlock, takeBlock } from './write-blocks.ts';
+import { bufferLimit, giveBackBlock, OpenBlock, takeBlock } from './write-blocks.ts';
 
-/** Pieces up to this length travel as text. */
+/** Pieces up to these lengths travel as text, the second where writes are gathered. */
 const MAX_TEXT_PIECE = 8 * 1024;
+const MAX_GATHERED_TEXT_PIECE = 1024;
 /** The runtime encodes strings up to 16 KiB on the stack. */
 const MAX_TEXT = 16 * 1024 - 64;
 
@@ -43,15 +48,6 @@ export interface TransportHandler {
   onException?(): void;
 }
 
-/** Where a transport counts its bytes. */
-export interface ByteCounters {
-  readonly stats: StatWriter;
-  readonly received: number;
-  /** The gauge of received bytes that wait: what each open connection read last. */
-  readonly waiting: number;
-  readonly sent: number;
-}
-
 export class Transport implements Flushable, Wire, ByteStreamOwner {
   private readonly stream: ByteStream;
   private readonly loop: WorkerLoop;
@@ -59,7 +55,8 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   private readonly counters: ByteCounters | undefined;
   private text = '';
   private isDirty = false;
-  private isGathering = false;
+  /** Of a transport that writes once in a turn. */
+  private gathered: OpenBlock | undefined = undefined;
   private isBlocked = false;
   private isClosed = false;
   private isHalfOpen = false;
@@ -153,6 +150,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
 
   writeData(data: Buffer): void {
     if (this.isClosed) return;
+    if (data.length > MAX_GATHERED_TEXT_PIECE && this.gather(data)) return;
     if (data.length <= MAX_TEXT_PIECE) {
       this.writeText(data.toString('latin1'));
       return;
@@ -171,15 +169,22 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
 
   flush(): void {
     this.isDirty = false;
-    const { text } = this;
-    if (text.length === 0 || this.isClosed) return;
+    const { text, gathered } = this;
+    const length = text.length + (gathered?.length ?? 0);
+    if (length === 0 || this.isClosed) return;
     this.text = '';
-    this.wrote(this.stream.writeText(text), text.length);
+    this.wrote(gathered?.writeTo(this.stream, text) ?? this.stream.writeText(text), length);
   }
 
   gatherTurns(): void {
     // A socket takes nothing once its peer has ended, which may be in the same turn.
-    this.isGathering = !(this.stream instanceof SocketStream);
+    if (!(this.stream instanceof SocketStream)) this.gathered ??= new OpenBlock();
+  }
+
+  afterRecords(task: Flushable): boolean {
+    const isEncrypted = this.stream instanceof EncryptedStream;
+    if (isEncrypted) this.loop.turnEnd.add(task);
+    return isEncrypted;
   }
 
   defer(task: Flushable): void {
@@ -219,7 +224,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     if (this.isClosed) return;
     this.isClosed = true;
     this.countWaiting(0);
-    this.text = '';
+    this.dropWrites();
     this.stream.reset();
   }
 
@@ -297,7 +302,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.isClosed = true;
     this.countWaiting(0);
     if (error === undefined) this.writeLast();
-    this.text = '';
+    this.dropWrites();
     this.stream.close();
     try {
       this.handler.onRemoteClose(error);
@@ -347,45 +352,41 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   private wrote(hasRoom: boolean, length: number): void {
     this.countSent(length);
     if (hasRoom || this.isBlocked) return;
-    this.isBlocked = true;
-    this.handler.onWriteBlocked(true);
+    this.handler.onWriteBlocked((this.isBlocked = true));
   }
 
   /** What earlier events of the turn wrote still leaves; what waits longer is lost. */
   private writeLast(): void {
-    const { text } = this;
+    const { text, gathered } = this;
     this.text = '';
-    if (!this.isGathering || text === '') return;
-    this.stream.writeText(text);
-    this.countSent(text.length);
+    const length = text.length + (gathered?.length ?? 0);
+    if (gathered === undefined || length === 0) return;
+    this.countSent(length);
+    gathered.writeTo(this.stream, text);
+  }
+
+  private dropWrites(): void {
+    this.text = '';
+    this.gathered?.drop();
+  }
+
+  /** Adds the text and the data behind it to what the turn writes at once; false: neither. */
+  private gather(data: Buffer): boolean {
+    const { gathered } = this;
+    if (gathered === undefined) return false;
+    if (!gathered.add(this.text, data)) {
+      if (gathered.length > 0) this.flush();
+      if (!gathered.add(this.text, data)) return false;
+    }
+    this.text = '';
+    this.markDirty();
+    return true;
   }
 
   private markDirty(): void {
     if (this.isDirty) return;
     this.isDirty = true;
-    if (this.isGathering) this.loop.turnEnd.add(this);
+    if (this.gathered !== undefined) this.loop.turnEnd.add(this);
     else this.loop.flushLater(this);
   }
-}
-
-export interface TransportParts {
-  readonly loop: WorkerLoop;
-  readonly handler: TransportHandler;
-  readonly counters: ByteCounters | undefined;
-}
-
-export interface ConnectOptions {
-  /** Undefined: as the system has it. */
-  readonly local: LocalSocket | undefined;
-  readonly bufferLimitBytes: number;
-}
-
-/** A socket of node:net for an open handle. */
-export function socketOfHandle(handle: StreamHandle): net.Socket {
-  const options: net.SocketConstructorOpts & { readonly handle: StreamHandle } = { handle };
-  return new net.Socket(options);
-}
-
-function isTls(socket: net.Socket): socket is tls.TLSSocket {
-  return 'encrypted' in socket;
 }

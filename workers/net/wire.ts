@@ -11,6 +11,11 @@ export interface Wire {
   pauseReading(paused: boolean): void;
   /** From now on written once in each turn of the loop: many events write to this connection. */
   gatherTurns?(): void;
+  /**
+   * True where what has come is read in records, each an event: `task.flush` is called when all of
+   * them were read.
+   */
+  afterRecords?(task: Flushable): boolean;
   /** Calls `task.flush` when the present event ends. */
   defer(task: Flushable): void;
   /** Sends what was written and then the end of this direction, where one can end alone. */

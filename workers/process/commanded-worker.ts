@@ -8,14 +8,9 @@ import type { MessageChannel } from '../../shared/channel/message-channel.ts';
 import { enableCoreDumps } from '../../shared/process/core-dumps.ts';
 import { isLogComponent } from '../../shared/logging/components.ts';
 import { configureLogging, getLogger, processLog } from '../../shared/logging/process-log.ts';
-import { WORKER_DESCRIPTOR_FD, type WorkerHeritage } from '../../shared/messages/heritage.ts';
-import type {
-  AdoptedSocket,
-  SupervisorToWorker,
-} from '../../shared/messages/supervisor-to-worker.ts';
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
+import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
-import { closeDescriptor } from '../../shared/posix/descriptors.ts';
-import { receiveDescriptorMessage } from '../../shared/posix/descriptor-messages.ts';
 import { joinHosts } from '../../shared/resources/clusters/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
@@ -25,7 +20,7 @@ import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
-import { LogEntrySender } from './log-entry-sender.ts';
+import { takePages, takeSockets } from './take-descriptors.ts';
 import { TraceSender } from './trace-sender.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
 
@@ -69,7 +64,6 @@ export class CommandedWorker {
   readonly #channel: WorkerChannel;
   readonly #clock: Clock;
   readonly #traces: TraceSender;
-  readonly #logEntries: LogEntrySender;
   #started: Started | undefined;
   #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
@@ -83,7 +77,6 @@ export class CommandedWorker {
     });
     this.#clock = guardedClock(clock, this.#exceptions);
     this.#traces = new TraceSender(channel);
-    this.#logEntries = new LogEntrySender(channel);
   }
 
   receive(command: WorkerCommand): void {
@@ -124,6 +117,7 @@ export class CommandedWorker {
     const stats = new WorkerStatStore();
     const env: DataPlaneEnv = {
       heritage,
+      pages: takePages(),
       stats,
       clock: this.#clock,
       exceptions: this.#exceptions,
@@ -184,18 +178,18 @@ export class CommandedWorker {
     this.#kept = [];
     const { id } = command;
     try {
-      dataPlane.apply(joinHosts(updates));
-      const { settled } = dataPlane;
-      if (id === 0) return;
-      if (settled === undefined) this.#channel.post({ kind: 'applied', id });
-      else void settled.then(() => this.#tellApplied(id));
+      const settled = dataPlane.apply(joinHosts(updates));
+      const tell = (error?: unknown): void => this.#tellApplied(id, error);
+      if (settled === undefined) tell();
+      else void settled.then(() => tell(), tell);
     } catch (error) {
-      this.#channel.post({ kind: 'applied', id, error: errorText(error) });
+      this.#tellApplied(id, error);
     }
   }
 
-  #tellApplied(id: number): void {
-    this.#reply({ kind: 'applied', id });
+  #tellApplied(id: number, error?: unknown): void {
+    if (error !== undefined) this.#reply({ kind: 'applied', id, error: errorText(error) });
+    else if (id !== 0) this.#reply({ kind: 'applied', id });
   }
 
   async #adopt(
@@ -204,7 +198,7 @@ export class CommandedWorker {
   ): Promise<void> {
     const { id, listener } = command;
     try {
-      const descriptors = takeDescriptors(command.sockets);
+      const descriptors = takeSockets(command.sockets);
       await dataPlane.listen(listener, descriptors);
       this.#reply({ kind: 'listening', id });
     } catch (error) {
@@ -263,7 +257,6 @@ export class CommandedWorker {
   #notify(notice: DataPlaneNotice): void {
     if (this.#channel.isClosed) return;
     if (notice.kind === 'tapped') this.#traces.send(notice.session, notice.trace);
-    else if (notice.kind === 'log_entries') this.#logEntries.send(notice);
     else this.#channel.post(notice);
   }
 
@@ -301,20 +294,4 @@ function componentLog(): DataPlaneEnv['log'] {
     }
     logger.log(level, message);
   };
-}
-
-/** The descriptors were sent before the message that announces them, so that they are all here. */
-function takeDescriptors(
-  sockets: readonly AdoptedSocket[],
-): readonly (AdoptedSocket & { readonly fd: number })[] {
-  const descriptors: number[] = [];
-  while (descriptors.length < sockets.length) {
-    const message = receiveDescriptorMessage(WORKER_DESCRIPTOR_FD);
-    if (message === undefined || message.descriptors.length === 0) {
-      descriptors.forEach(closeDescriptor);
-      throw new Error(`${descriptors.length} of ${sockets.length} descriptors arrived`);
-    }
-    descriptors.push(...message.descriptors);
-  }
-  return sockets.map((socket, position) => ({ ...socket, fd: descriptors[position] as number }));
 }

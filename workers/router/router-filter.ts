@@ -208,25 +208,24 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
     const host = exchange.chooseHost();
     if (host === undefined) return;
     rewriteToHost(headers, host.hostname, action, !context.suppressEnvoyHeaders);
+    if (context.schemeMatchesUpstream) {
+      const { tls } = (host.home ?? cluster).sockets.of(host);
+      headers.scheme = tls === undefined ? 'http' : 'https';
+    }
     const retries = takeRequestRetries(route.retryPolicy, headers);
     const isForRedirect = action.internalRedirect !== undefined;
     if (retries !== undefined || isForRedirect) {
       const limitBytes = Math.min(route.copyLimitBytes ?? bufferLimitBytes, bufferLimitBytes);
       exchange.keepFor(retries, isForRedirect, limitBytes);
     }
-    if (action.mirrorPolicies.length > 0) this.#mirror(route, deadline, headers, endStream);
+    const mirrorPolicies = cluster.resource.upstreamHttp.mirrorPolicies ?? action.mirrorPolicies;
+    if (mirrorPolicies.length > 0) {
+      const { globalMs: timeoutMs } = deadline;
+      const mirrored = { mirrorPolicies, headers, endStream, route, timeoutMs };
+      const callbacks = this.#callbacks;
+      this.#mirrors = startMirrors({ ...mirrored, callbacks }, context.mirrors);
+    }
     exchange.start(host, endStream);
     for (const metadata of this.#early ?? []) exchange.sendMetadata(metadata);
-  }
-
-  #mirror(
-    route: ClusterRoute,
-    { globalMs: timeoutMs }: RequestDeadline,
-    headers: HeaderMap,
-    endStream: boolean,
-  ): void {
-    const callbacks = this.#callbacks;
-    const request = { headers, endStream, callbacks, route, timeoutMs };
-    this.#mirrors = startMirrors(request, this.#context.mirrors);
   }
 }

@@ -1,4 +1,5 @@
 /** What every route of one virtual host shares while routes are compiled. */
+import { isFilterSwitch } from '../../shared/resources/filters/declare-filter.ts';
 import type { FilterSettings } from '../stream/route.ts';
 import type {
   Route,
@@ -56,18 +57,28 @@ export function filterSettingsOf(
   weighted?: WeightedCluster,
 ): FilterSettings {
   const levels = [weighted, route, virtualHost, table].filter((level) => level !== undefined);
-  const filterConfigs = levels.map(({ typedPerFilterConfig }) => typedPerFilterConfig);
+  const leastSpecificFirst = levels
+    .toReversed()
+    .flatMap((level) => [...level.typedPerFilterConfig]);
   const ofRoute = route.action.kind === 'cluster' ? route.action.cors : undefined;
   return {
-    perFilterConfig: new Map(filterConfigs.toReversed().flatMap((config) => [...config])),
-    filterConfigs: filterConfigs.filter((config) => config.size > 0),
+    perFilterConfig: new Map(leastSpecificFirst.filter(([, config]) => !isFilterSwitch(config))),
+    switches: new Map(
+      leastSpecificFirst.map(([name, config]) => [
+        name,
+        !(isFilterSwitch(config) && config.disabled),
+      ]),
+    ),
+    filterConfigs: levels
+      .map(({ typedPerFilterConfig }) => typedPerFilterConfig)
+      .filter((config) => config.size > 0),
     corsPolicies: [ofRoute, virtualHost.cors].filter((policy) => policy !== undefined),
   };
 }
 
 /**
- * What all levels say to one filter, the most specific first; a level that only disables it does
- * not.
+ * What all levels say to one filter, the most specific first; a level that only turns it on or off
+ * says nothing.
  */
 export function configsOf(
   { filterConfigs }: FilterSettings,
@@ -75,11 +86,12 @@ export function configsOf(
 ): readonly unknown[] {
   return filterConfigs
     .map((level) => level.get(filterName))
-    .filter((config) => typeof config === 'object' && config !== null && !('disabled' in config));
+    .filter((config) => config !== undefined && !isFilterSwitch(config));
 }
 
 export const NO_FILTER_SETTINGS: FilterSettings = {
   perFilterConfig: new Map(),
+  switches: new Map(),
   filterConfigs: [],
   corsPolicies: [],
 };

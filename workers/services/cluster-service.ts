@@ -1,6 +1,7 @@
 /** A gRPC service that is a cluster (`envoy_grpc`). */
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { HeaderMap } from '../stream/header-map.ts';
+import { pseudoOrder } from '../stream/pseudo-order.ts';
 import { compileMetadata, isBinary, type CallMetadata } from './call-metadata.ts';
 import { ClusterCall } from './grpc-call.ts';
 import { UnaryCallbacks } from './grpc-request.ts';
@@ -20,6 +21,7 @@ export type ClusterTarget = Extract<GrpcTarget, { readonly kind: 'cluster' }>;
 const MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024;
 /** What `grpc-timeout` may say: eight digits. */
 const TIMEOUT_DIGITS_MAX = 99_999_999;
+const PSEUDO_ORDER = pseudoOrder(':method', ':path', ':authority', ':scheme');
 
 export class ClusterService implements GrpcService {
   readonly #target: ClusterTarget;
@@ -68,6 +70,7 @@ export class ClusterService implements GrpcService {
 
   #headers({ method, timeoutMs = 0, parent, metadata = [] }: GrpcCallOptions): HeaderMap {
     const headers = new HeaderMap();
+    headers.pseudoOrder = PSEUDO_ORDER;
     headers.method = 'POST';
     headers.path = method;
     headers.authority = this.#target.authority;

@@ -6,7 +6,7 @@
  * Released indices are given out again only after the report that names them has been taken, so
  * that a report never speaks of two owners of an index.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../shared/process/assert.ts';
 import { BlockIndex } from '../../shared/stats/block-index.ts';
 import type { BlockDefinition, NamedDefinition, StatsReport } from '../../shared/stats/report.ts';
 import type { StatKind, StatTemplate } from '../../shared/stats/template.ts';

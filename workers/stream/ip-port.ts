@@ -1,5 +1,5 @@
 /** Reads `address:port` with a literal IP address; IPv6 in brackets. */
-import { isIP } from 'node:net';
+import { isIP } from '../../shared/addresses/ip-text.ts';
 
 const IP_PORT = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 

@@ -10,9 +10,9 @@ import type {
   ClusterRouteAction,
   Metadata,
   PerFilterConfig,
-  RetryPolicy,
   VirtualHost,
 } from '../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../shared/resources/routes/retry-policy.ts';
 import type { RouteDecorator, RouteTracing } from '../../shared/resources/tracing/tracing.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from './header-map.ts';
@@ -103,6 +103,8 @@ export interface DirectResponseRoute extends RouteCommon {
 export interface FilterSettings {
   /** Each filter's most specific configuration. */
   readonly perFilterConfig: PerFilterConfig;
+  /** Filters that take part because of the route, or do not; others as they do by default. */
+  readonly switches: ReadonlyMap<string, boolean>;
   /** Every level's, the most specific first. */
   readonly filterConfigs: readonly PerFilterConfig[];
   /** The policies that stand outside of filter configurations, the most specific first. */

@@ -1,10 +1,11 @@
 /**
  * A tap's record as a tree of fields with their numbers, and its three forms: JSON, binary and
- * text, as protobuf prints envoy.data.tap.v3.TraceWrapper. Workers load no protobuf library; this
- * knows the wire types that the record needs and no others.
+ * text, as protobuf prints envoy.data.tap.v3.TraceWrapper.
  */
 import { quoteJson } from '../../shared/json/quote-json.ts';
 import { quoteTextFormat } from '../../shared/text/text-format-escapes.ts';
+import { ProtoWriter } from '../../shared/protobuf/proto-writer.ts';
+import { varintBytes } from '../../shared/protobuf/records.ts';
 import { repairUtf8 } from './repair-utf8.ts';
 
 export interface TraceField {
@@ -123,67 +124,45 @@ function textMessage(fields: readonly TraceField[], indent: string): string {
 
 /** The wire format. */
 export function encodeTrace(fields: readonly TraceField[]): Buffer {
-  const parts: Buffer[] = [];
-  for (const { number, value } of fields) {
-    if (!isDefault(value)) encodeValue(number, value, parts);
-  }
-  return Buffer.concat(parts);
+  const writer = new ProtoWriter();
+  writeFields(writer, fields);
+  return writer.finish();
 }
 
 /** Behind its length, so that records can stand one after the other. */
 export function encodeDelimitedTrace(fields: readonly TraceField[]): Buffer {
   const bytes = encodeTrace(fields);
-  return Buffer.concat([varint(BigInt(bytes.length)), bytes]);
+  return Buffer.concat([varintBytes(BigInt(bytes.length)), bytes]);
 }
 
-const VARINT = 0;
-const FIXED64 = 1;
-const LENGTH_DELIMITED = 2;
+function writeFields(writer: ProtoWriter, fields: readonly TraceField[]): void {
+  for (const { number, value } of fields) writeValue(writer, number, value);
+}
 
-function encodeValue(number: number, value: TraceValue, parts: Buffer[]): void {
-  const delimited = (bytes: Buffer): void => {
-    parts.push(tag(number, LENGTH_DELIMITED), varint(BigInt(bytes.length)), bytes);
-  };
+/** Scalars at their default are left out. */
+function writeValue(writer: ProtoWriter, number: number, value: TraceValue): void {
   switch (value.kind) {
     case 'string':
-      return delimited(Buffer.from(value.text, 'latin1'));
+      return writer.text(number, value.text);
     case 'bytes':
-      return delimited(value.bytes);
+      return writer.bytes(number, value.bytes);
     case 'message':
-      return delimited(encodeTrace(value.fields));
+      return writer.message(number, () => writeFields(writer, value.fields));
     case 'messages':
-      return value.items.forEach((item) => delimited(encodeTrace(item)));
+      return value.items.forEach((item) => {
+        writer.message(number, () => writeFields(writer, item));
+      });
     case 'timestamp':
-      return delimited(encodeTrace(timestampFields(value.ms)));
+      return writer.message(number, () => writeFields(writer, timestampFields(value.ms)));
     case 'double':
-      return void parts.push(tag(number, FIXED64), double(value.value));
+      return writer.double(number, value.value);
+    case 'uint64':
+      return value.value === 0n ? undefined : writer.uint64(number, value.value);
     case 'bool':
     case 'uint32':
-    case 'uint64':
     case 'enum':
-      parts.push(tag(number, VARINT), varint(BigInt(value.value)));
+      writer.integer(number, Number(value.value));
   }
-}
-
-function double(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return bytes;
-}
-
-function tag(number: number, wireType: number): Buffer {
-  return varint(BigInt(number * 8 + wireType));
-}
-
-function varint(value: bigint): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest > 0x7fn) {
-    bytes.push(Number(rest & 0x7fn) | 0x80);
-    rest >>= 7n;
-  }
-  bytes.push(Number(rest));
-  return Buffer.from(bytes);
 }
 
 function timestampFields(ms: number): readonly TraceField[] {

@@ -19,7 +19,7 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../stream/chain-server.ts';
-import type { ByteCounters } from '../net/transport.ts';
+import type { ByteCounters } from '../net/byte-stream.ts';
 import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { LoopTimer, TimerList } from '../loop/timers.ts';

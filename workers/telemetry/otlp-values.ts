@@ -1,6 +1,6 @@
 /** Attributes and resources of the OpenTelemetry protocol on the wire. */
 import type { ResourceAttributes } from '../../shared/resources/telemetry/collector.ts';
-import type { ProtoWriter } from '../protobuf/proto-writer.ts';
+import type { ProtoWriter } from '../../shared/protobuf/proto-writer.ts';
 import { repairUtf8 } from '../tap/repair-utf8.ts';
 
 /** What stands for a byte that is not UTF-8. */

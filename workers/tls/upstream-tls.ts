@@ -2,7 +2,7 @@
  * TLS with the hosts of one cluster: connects, judges the host's certificate after the handshake,
  * keeps sessions for resumption and counts.
  */
-import { isIP } from 'node:net';
+import { isIP } from '../../shared/addresses/ip-text.ts';
 import net from 'node:net';
 import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';

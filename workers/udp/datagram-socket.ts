@@ -3,7 +3,7 @@
  * arrives is handed on within the worker's loop; what cannot be sent is told once for each datagram.
  */
 import dgram from 'node:dgram';
-import { isIPv6 } from 'node:net';
+import { isIPv6 } from '../../shared/addresses/ip-text.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 
 /** Bytes that the runtime may keep for a kernel that takes none; more is dropped. */

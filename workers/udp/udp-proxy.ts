@@ -1,5 +1,5 @@
 /** The proxy of a listener's datagrams: finds the session of each, or begins one. */
-import { isIP } from 'node:net';
+import { isIP } from '../../shared/addresses/ip-text.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';

@@ -7,7 +7,7 @@
  *
  * Source: https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt
  */
-import { isIPv6 } from 'node:net';
+import { isIPv6 } from '../../shared/addresses/ip-text.ts';
 import type {
   ProxyProtocolSender,
   TlvChoice,

@@ -5,7 +5,7 @@
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { Struct } from '../../shared/text/dictionary.ts';
 import type net from 'node:net';
-import { isIPv6 } from 'node:net';
+import { isIPv6 } from '../../shared/addresses/ip-text.ts';
 import type {
   ClusterResource,
   LocalSocket,
@@ -13,7 +13,8 @@ import type {
 } from '../../shared/resources/clusters/cluster.ts';
 import { connectToAny, inOrderOf } from '../net/connect-any.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
-import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
+import { Transport, type TransportHandler } from '../net/transport.ts';
+import type { ByteCounters } from '../net/byte-stream.ts';
 import type { ConnectTarget, UpstreamNames } from '../tls/upstream-tls.ts';
 import type { UpstreamSockets } from './upstream-sockets.ts';
 import { proxyProtocolHeader } from './proxy-protocol-header.ts';

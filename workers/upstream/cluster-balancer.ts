@@ -2,6 +2,13 @@
  * Which balancer a cluster has, after what it is: one of other clusters, one whose hosts requests
  * name, or one that chooses among its own hosts; with what such a cluster needs beside it.
  */
+import { KindTable } from '../../shared/resources/by-kind.ts';
+import type { NestedPolicy, ProvidedPolicy } from '../../shared/resources/clusters/lb-policy.ts';
+import type {
+  AggregatePolicy,
+  ForwardProxyPolicy,
+  OriginalDstPolicy,
+} from '../../shared/resources/clusters/provided-policy.ts';
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { AggregateBalancer } from './balancing/aggregate-balancer.ts';
@@ -11,7 +18,7 @@ import type { UpstreamCluster } from './cluster.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import type { HashTableStats } from './hashing/hash-table-stats.ts';
 import type { UpstreamHost } from './hosts/host.ts';
-import { makeBalancer } from './make-balancer.ts';
+import { makeBalancer } from './balancing/lb-policies.ts';
 import { ForwardProxyBalancer } from './named-hosts/forward-proxy-balancer.ts';
 import { RequestedHostBalancer } from './named-hosts/requested-host-balancer.ts';
 import { RequestedHosts } from './named-hosts/requested-hosts.ts';
@@ -35,40 +42,58 @@ export interface ClusterBalancer {
   readonly wantedHosts?: WantedHosts;
 }
 
+const PROVIDED = new KindTable<ProvidedPolicy, [BalancedCluster], ClusterBalancer>({
+  aggregate: amongClusters,
+  original_dst: amongAddresses,
+  dynamic_forward_proxy: amongNames,
+});
+
 export function makeClusterBalancer(balanced: BalancedCluster): ClusterBalancer {
-  const { cluster, context } = balanced;
-  const { resource, stats } = cluster;
-  const count = (offset: number): void => stats.writer.increment(stats.base + offset);
-  if (resource.aggregate !== undefined) {
-    const balancer = new AggregateBalancer({
-      clusters: resource.aggregate.clusters,
-      find: (name) => context.find(name),
-      panicThreshold: resource.lbPolicy.healthyPanicThreshold,
-      random: Math.random,
-    });
-    return { balancer };
-  }
-  if (resource.forwardProxy !== undefined) {
-    const wantedHosts = new WantedHosts({
-      options: resource.forwardProxy,
-      nowMs: () => context.loop.clock.ms,
-      workerIndex: context.duty.workerIndex,
-      want: (host, ticket) => context.hostWanted(cluster.name, host, ticket),
-      used: (host) => context.hostUsed(cluster.name, host),
-      findCluster: (name) => context.find(name),
-    });
-    return { balancer: new ForwardProxyBalancer(wantedHosts), wantedHosts };
-  }
-  const { originalDst } = resource;
-  if (originalDst !== undefined) {
-    const requested = followRequests(balanced, originalDst.cleanupIntervalMs);
-    const hostAt = (ip: string, port: number): UpstreamHost => requested.at(ip, port);
-    return {
-      balancer: new RequestedHostBalancer({ options: originalDst, hostAt, count }),
-      requested,
-    };
-  }
-  return { balancer: amongOwnHosts(balanced, count) };
+  const { lbPolicy } = balanced.cluster.resource;
+  if (PROVIDED.has(lbPolicy)) return PROVIDED.make(lbPolicy, balanced);
+  return { balancer: amongOwnHosts(lbPolicy, balanced) };
+}
+
+function amongClusters(
+  { clusters }: AggregatePolicy,
+  { cluster: { resource }, context }: BalancedCluster,
+): ClusterBalancer {
+  const balancer = new AggregateBalancer({
+    clusters,
+    find: (name) => context.find(name),
+    panicThreshold: resource.healthyPanicThreshold,
+    random: Math.random,
+  });
+  return { balancer };
+}
+
+function amongNames(
+  { options }: ForwardProxyPolicy,
+  { cluster: { name }, context }: BalancedCluster,
+): ClusterBalancer {
+  const wantedHosts = new WantedHosts({
+    options,
+    nowMs: () => context.loop.clock.ms,
+    workerIndex: context.duty.workerIndex,
+    want: (host, ticket) => context.hostWanted(name, host, ticket),
+    used: (host) => context.hostUsed(name, host),
+    findCluster: (other) => context.find(other),
+  });
+  return { balancer: new ForwardProxyBalancer(wantedHosts), wantedHosts };
+}
+
+function amongAddresses(
+  { options }: OriginalDstPolicy,
+  balanced: BalancedCluster,
+): ClusterBalancer {
+  const requested = followRequests(balanced, options.cleanupIntervalMs);
+  const hostAt = (ip: string, port: number): UpstreamHost => requested.at(ip, port);
+  const count = counterOf(balanced);
+  return { balancer: new RequestedHostBalancer({ options, hostAt, count }), requested };
+}
+
+function counterOf({ cluster: { stats } }: BalancedCluster): (offset: number) => void {
+  return (offset) => stats.writer.increment(stats.base + offset);
 }
 
 function followRequests(
@@ -84,18 +109,17 @@ function followRequests(
   });
 }
 
-function amongOwnHosts(
-  { cluster, context, tableStats }: BalancedCluster,
-  count: (offset: number) => void,
-): LoadBalancer {
+function amongOwnHosts(policy: NestedPolicy, balanced: BalancedCluster): LoadBalancer {
+  const { cluster, context, tableStats } = balanced;
   const { resource, stats } = cluster;
   const isFirstWorker = context.duty.workerIndex === 0;
-  return makeBalancer(resource, {
+  return makeBalancer(policy, {
+    healthyPanicThreshold: resource.healthyPanicThreshold,
     runtime: context.runtime,
     ownLocality: context.ownLocality,
     localCluster: localClusterOf(cluster.name, context),
     nowMs: () => context.loop.clock.ms,
-    count,
+    count: counterOf(balanced),
     countLoadAware: (name, change) => {
       if (isFirstWorker) stats.countLoadAware(name, change);
     },
@@ -106,6 +130,7 @@ function amongOwnHosts(
       if (isFirstWorker) stats.setDuplicateSubsetHosts(hosts);
     },
     allActiveRequests: () => stats.writer.valueOf(stats.base + RQ_ACTIVE),
+    hashPolicies: resource.upstreamHttp.hashPolicies,
     onTable: (table) => tableStats.show(table),
   });
 }

@@ -1,4 +1,5 @@
 /** Where one cluster counts in this worker: its block and what appears by response code. */
+import { findPolicy } from '../../shared/resources/clusters/lb-policy.ts';
 import type { ClusterResource } from '../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
@@ -41,10 +42,10 @@ export class ClusterStats {
     this.prefix = `cluster.${resource.statName}.`;
     this.base = writer.defineBlock(CLUSTER, this.prefix);
     this.#http2 = new Http2Stats(writer, `${this.prefix}http2.`);
-    if (resource.lbPolicy.subsets !== undefined) {
+    if (findPolicy(resource.lbPolicy, 'subset') !== undefined) {
       this.#subsetsBase = writer.defineBlock(SUBSETS, this.prefix);
     }
-    if (resource.lbPolicy.localityLoads !== undefined) {
+    if (findPolicy(resource.lbPolicy, 'load_aware_locality') !== undefined) {
       this.#loadAwareBase = writer.defineBlock(
         LOAD_AWARE_LOCALITY,
         `${this.prefix}load_aware_locality.`,

@@ -1,4 +1,5 @@
 /** One cluster in this worker: configuration, hosts, balancer, limits and statistics. */
+import { findPolicy, isForeseeable } from '../../shared/resources/clusters/lb-policy.ts';
 import type net from 'node:net';
 import type {
   ClusterHostsResource,
@@ -79,7 +80,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.#limits = new ClusterLimits(resource, context);
     this.limits = this.#limits.byPriority;
     this.#tableStats = new HashTableStats(this.stats, {
-      isRing: resource.lbPolicy.kind === 'RING_HASH',
+      isRing: findPolicy(resource.lbPolicy, 'ring_hash') !== undefined,
       // All workers have the same table: one of them tells of it.
       tells: context.duty.workerIndex === 0,
     });
@@ -149,7 +150,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     const { overrideHost } = context;
     if (overrideHost !== undefined) {
       const wanted = this.#set.find(overrideHost.address);
-      const { namedHostStatuses } = this.resource.lbPolicy;
+      const { namedHostStatuses } = this.resource;
       if (wanted !== undefined && mayBeNamed(wanted.resource, namedHostStatuses)) return wanted;
       if (overrideHost.isStrict) return undefined;
     }
@@ -303,18 +304,17 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   /** To what it reports of its load, where the balancer goes by that. */
   #listen(host: UpstreamHost): void {
-    const { loadReports, localityLoads } = this.resource.lbPolicy;
-    if (loadReports !== undefined) host.reportedLoad ??= new ReportedLoad(loadReports);
-    if (localityLoads !== undefined) {
-      host.reportedUse ??= new ReportedUse(localityLoads.metricNames);
-    }
+    const { lbPolicy } = this.resource;
+    const reports = findPolicy(lbPolicy, 'client_side_weighted_round_robin')?.loadReports;
+    if (reports !== undefined) host.reportedLoad ??= new ReportedLoad(reports);
+    const loads = findPolicy(lbPolicy, 'load_aware_locality')?.options;
+    if (loads !== undefined) host.reportedUse ??= new ReportedUse(loads.metricNames);
   }
 
   #makePreconnecting(): Preconnecting | undefined {
     const { preconnect, lbPolicy } = this.resource;
-    const isForeseeable = lbPolicy.kind === 'ROUND_ROBIN' || lbPolicy.kind === 'RANDOM';
     if (preconnect === undefined || preconnect.predictive <= 1) return undefined;
-    if (!isForeseeable || lbPolicy.subsets !== undefined) return undefined;
+    if (!isForeseeable(lbPolicy)) return undefined;
     return new Preconnecting({
       ratio: preconnect.predictive,
       hosts: () => this.hosts,
@@ -323,11 +323,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   #makeLoadTeller(): ReportedLoadTeller | undefined {
-    const { loadReports } = this.resource.lbPolicy;
-    if (loadReports === undefined) return undefined;
+    const policy = findPolicy(this.resource.lbPolicy, 'client_side_weighted_round_robin');
+    if (policy === undefined) return undefined;
     return new ReportedLoadTeller({
       loop: this.loop,
-      updateMs: loadReports.updateMs,
+      updateMs: policy.loadReports.updateMs,
       tell: (weights) => this.#context.loadReported(this.name, weights),
     });
   }

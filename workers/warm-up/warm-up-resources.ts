@@ -49,6 +49,7 @@ export const WARM_UP_HERITAGE: WorkerHeritage = {
   enableCoreDump: false,
   localAddressIpVersion: 'v4',
   node: { id: '', cluster: '', zone: '', metadata: dictionary<unknown>() },
+  nodeMessage: Buffer.alloc(0),
 };
 
 /** The names of both listeners. */
@@ -70,7 +71,8 @@ const cluster: ClusterResource = {
   name: 'up',
   statName: 'up',
   connectTimeoutMs: 1_000,
-  lbPolicy: { kind: 'ROUND_ROBIN', healthyPanicThreshold: 50 },
+  lbPolicy: { kind: 'round_robin' },
+  healthyPanicThreshold: 50,
   perConnectionBufferLimitBytes: BUFFER_BYTES,
   circuitBreakers: { DEFAULT: THRESHOLDS, HIGH: THRESHOLDS },
   tcpIdleTimeoutMs: 600_000,

@@ -8,7 +8,7 @@
  * takes too long is given up in silence: the worker serves then as it would have without one.
  */
 import { randomUUID } from 'node:crypto';
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../shared/process/clock.ts';
 import { bindSocket, listenOn, openSocket } from '../../shared/posix/sockets.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';
@@ -28,7 +28,6 @@ const SOCK_STREAM = 1;
 const ABSTRACT_NAME_BYTES = 107;
 const BACKLOG = 16;
 const BODY = 'warm';
-const ADDRESSES = ['127.0.0.1', '2001:db8::1', 'warm-up'];
 
 const REQUESTS: readonly string[] = [
   'GET /warm?up=1 HTTP/1.1\r\nhost: warm-up\r\nuser-agent: sluice\r\naccept: */*\r\n' +
@@ -76,9 +75,7 @@ class WarmUp {
 
   async run(): Promise<void> {
     try {
-      // No peer of the warm-up has one; the runtime compiles the patterns at their first use.
-      for (const address of ADDRESSES) isIP(address);
-      this.#plane.apply(warmUpResources(`\0${this.#names.back}`, BODY));
+      await this.#plane.apply(warmUpResources(`\0${this.#names.back}`, BODY));
       await this.#listen(BACK, this.#names.back);
       await this.#listen(FRONT, this.#names.front);
       for (let count = 0; count < CONNECTIONS && !this.#isEnded; count += 1) {

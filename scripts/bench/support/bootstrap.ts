@@ -10,6 +10,17 @@ export type Trait =
   | 'second_cluster'
   | 'http2_hosts';
 
+/** Filters before the router, and what they stand on. */
+export interface FilterParts {
+  readonly http_filters: readonly object[];
+  /** The cluster `service`. */
+  readonly service?: { readonly port: number; readonly isGrpc: boolean };
+  /** More fields of the connection manager. */
+  readonly hcm?: object;
+  /** More fields of the route's action. */
+  readonly route?: object;
+}
+
 export interface BootstrapParts {
   readonly port: number;
   readonly upstreamPort: number;
@@ -18,6 +29,7 @@ export interface BootstrapParts {
   /** Of the listener; absent: plain bytes. */
   readonly certificate?: CertificateFiles;
   readonly traits?: readonly Trait[];
+  readonly filters?: FilterParts;
   /** Where the access log of the trait goes. */
   readonly folder?: string;
 }
@@ -44,6 +56,7 @@ export function benchBootstrap(parts: BootstrapParts): object {
       ],
       clusters: [
         upCluster(parts),
+        ...serviceCluster(parts),
         ...(parts.secondUpstreamPort === undefined
           ? []
           : [cluster('second', parts.secondUpstreamPort)]),
@@ -54,13 +67,24 @@ export function benchBootstrap(parts: BootstrapParts): object {
 
 function upCluster({ upstreamPort, traits = [] }: BootstrapParts): object {
   if (!traits.includes('http2_hosts')) return cluster('up', upstreamPort);
+  return http2Cluster('up', upstreamPort + HTTP2_PORT_OFFSET);
+}
+
+function serviceCluster({ filters }: BootstrapParts): readonly object[] {
+  const { service } = filters ?? {};
+  if (service === undefined) return [];
+  const make = service.isGrpc ? http2Cluster : cluster;
+  return [make('service', service.port)];
+}
+
+function http2Cluster(name: string, port: number): object {
   const options = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
   const typed = {
     '@type': `type.googleapis.com/${options}`,
     explicit_http_config: { http2_protocol_options: {} },
   };
   const http2 = { typed_extension_protocol_options: { [options]: typed } };
-  return { ...cluster('up', upstreamPort + HTTP2_PORT_OFFSET), ...http2 };
+  return { ...cluster(name, port), ...http2 };
 }
 
 function cluster(name: string, port: number): object {
@@ -86,7 +110,9 @@ function manager(parts: BootstrapParts): object {
     ...accessLog(parts),
     ...timeouts(parts),
     route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes: routes(parts) }] },
+    ...parts.filters?.hcm,
     http_filters: [
+      ...(parts.filters?.http_filters ?? []),
       {
         name: 'envoy.filters.http.router',
         typed_config: { '@type': `${EXTENSIONS}.filters.http.router.v3.Router` },
@@ -96,9 +122,9 @@ function manager(parts: BootstrapParts): object {
   return { name: 'envoy.filters.network.http_connection_manager', typed_config: config };
 }
 
-function routes({ traits = [] }: BootstrapParts): readonly object[] {
+function routes({ traits = [], filters }: BootstrapParts): readonly object[] {
   const timeout = traits.includes('no_timeout') ? { timeout: '0s' } : {};
-  const all = { match: { prefix: '/' }, route: { cluster: 'up', ...timeout } };
+  const all = { match: { prefix: '/' }, route: { cluster: 'up', ...timeout, ...filters?.route } };
   if (traits.includes('second_cluster')) {
     const exact = { match: { path: '/' }, route: { cluster: 'up' } };
     return [exact, { match: { prefix: '/' }, route: { cluster: 'second' } }];

@@ -61,8 +61,8 @@ report('supervisor: the result of one check', () => {
 const others = hosts.map((each, position) =>
   host(81, { ...each, id: `${each.id}${position % 2}`, weight: 1 + (position % 5) }),
 );
-for (const kind of ['ROUND_ROBIN', 'LEAST_REQUEST', 'RING_HASH', 'MAGLEV'] as const) {
-  const lbPolicy = { kind, healthyPanicThreshold: 50 };
+for (const kind of ['round_robin', 'least_request', 'ring_hash', 'maglev'] as const) {
+  const lbPolicy = { kind };
   const inWorker = new UpstreamCluster(cluster('c', { lbPolicy }), clusterContext());
   const update = { cluster: 'c', hosts, overprovisioningFactor: 140 };
   await reportTurns(`worker, ${kind}: a set of 10,000 hosts`, (round) =>

@@ -1,7 +1,12 @@
 /** The questions that `npm run bench` asks, each with the ratios that Sluice must reach. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { REWRITTEN_PREFIX, type Trait } from './bootstrap.ts';
+import {
+  type BootstrapParts,
+  type FilterParts,
+  REWRITTEN_PREFIX,
+  type Trait,
+} from './bootstrap.ts';
 import { treeCpuMs, treePssKib, type Running } from './processes.ts';
 import type { CertificateKind } from './certificates.ts';
 import { type Load, type LoadResult, runWrk } from './wrk.ts';
@@ -18,6 +23,8 @@ export interface Question {
   /** Asked over TLS. */
   readonly certificate?: CertificateKind;
   readonly traits?: readonly Trait[];
+  /** What stands before the router, and what it asks. */
+  readonly filters?: (parts: BootstrapParts) => FilterParts;
   /** Not of Sluice and Envoy alone. */
   readonly asksEverybody?: boolean;
   measure(port: number, running: Running, seconds: number): Promise<Sample>;

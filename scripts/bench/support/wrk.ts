@@ -12,8 +12,8 @@ export interface Load {
   /** Over TLS. wrk resumes sessions where the server lets it. */
   readonly isSecure?: boolean;
   readonly headers?: readonly string[];
-  /** A Lua script for requests that wrk's options cannot say. */
-  readonly script?: string;
+  /** Each request has the next of these values in that header. */
+  readonly inTurns?: { readonly header: string; readonly values: readonly string[] };
   /** Each request is a POST of so many bytes. */
   readonly upload?: number;
 }
@@ -28,19 +28,41 @@ export interface LoadResult {
 }
 
 export async function runWrk(load: Load): Promise<LoadResult> {
-  if (load.upload === undefined) return run(load, load.script);
+  if (load.upload === undefined && load.inTurns === undefined) return run(load);
   const folder = mkdtempSync(join(tmpdir(), 'sluice-wrk-'));
-  const script = join(folder, 'upload.lua');
-  const body = `string.rep("x", ${load.upload})`;
-  writeFileSync(script, `wrk.method = "POST"\nwrk.body = ${body}\n`);
   try {
-    return await run(load, script);
+    return await run(load, writeScript(folder, load));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-async function run(load: Load, script: string | undefined): Promise<LoadResult> {
+/** A Lua script for requests that wrk's options cannot say. */
+function writeScript(folder: string, { upload, inTurns }: Load): string {
+  const script = join(folder, 'requests.lua');
+  const lines: string[] = [];
+  if (upload !== undefined) lines.push('wrk.method = "POST"', `wrk.body = ("x"):rep(${upload})`);
+  if (inTurns !== undefined) {
+    const values = join(folder, 'values.txt');
+    writeFileSync(values, `${inTurns.values.join('\n')}\n`);
+    lines.push(
+      'local requests, at = {}, 0',
+      'function init()',
+      `  for value in io.lines("${values}") do`,
+      `    requests[#requests + 1] = wrk.format(nil, nil, { ["${inTurns.header}"] = value })`,
+      '  end',
+      'end',
+      'function request()',
+      '  at = at % #requests + 1',
+      '  return requests[at]',
+      'end',
+    );
+  }
+  writeFileSync(script, `${lines.join('\n')}\n`);
+  return script;
+}
+
+async function run(load: Load, script?: string): Promise<LoadResult> {
   const output = await runPinned(LOAD_CORE, [
     'wrk',
     '-t1',

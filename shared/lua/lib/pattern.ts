@@ -25,17 +25,22 @@ const CLASSES: ReadonlyMap<string, RegExp> = new Map([
   ['z', /\0/],
 ]);
 
-/** One class in a table of 256 characters, by its letter. */
-const TABLES = new Map<string, Uint8Array>();
-for (const [letter, pattern] of CLASSES) {
-  const table = Uint8Array.from({ length: 256 }, (_each, code) =>
-    pattern.test(String.fromCharCode(code)) ? 1 : 0,
-  );
-  TABLES.set(letter, table);
-  TABLES.set(
-    letter.toUpperCase(),
-    table.map((each) => 1 - each),
-  );
+/** One class in a table of 256 characters, by its letter; made at the first pattern. */
+let tables: ReadonlyMap<string, Uint8Array> | undefined;
+
+function makeTables(): ReadonlyMap<string, Uint8Array> {
+  const made = new Map<string, Uint8Array>();
+  for (const [letter, pattern] of CLASSES) {
+    const table = Uint8Array.from({ length: 256 }, (_each, code) =>
+      pattern.test(String.fromCharCode(code)) ? 1 : 0,
+    );
+    made.set(letter, table);
+    made.set(
+      letter.toUpperCase(),
+      table.map((each) => 1 - each),
+    );
+  }
+  return made;
 }
 
 export type Capture = string | number;
@@ -267,7 +272,8 @@ export class PatternMatch {
   }
 
   #inClass(code: number, p: number): boolean {
-    const table = TABLES.get(this.#pattern[p] ?? '');
+    tables ??= makeTables();
+    const table = tables.get(this.#pattern[p] ?? '');
     return table === undefined ? this.#pattern.charCodeAt(p) === code : table[code] === 1;
   }
 

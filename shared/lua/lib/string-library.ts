@@ -3,18 +3,27 @@ import { isFunction, typeName } from '../call-state.ts';
 import type { LuaState } from '../lua-state.ts';
 import { isTrue, textOf } from '../lua-state.ts';
 import { LuaTable } from '../lua-table.ts';
-import { firstOf, type HostFunction, type LuaValue, type Results } from '../values.ts';
+import {
+  firstOf,
+  type HostFunction,
+  LuaFunction,
+  type LuaValue,
+  type Results,
+  type Running,
+} from '../values.ts';
 import { Arguments } from './check-arguments.ts';
 import { PatternError, PatternMatch } from './pattern.ts';
 import { formatString } from './string-format.ts';
 
 /** Results of one call. */
 const RESULTS_MAX = 8000;
-/** Of all matches of one gsub. */
-const GSUB_STEPS_MAX = 2_000_000;
+/** Steps of a gsub's pattern after which others get their turn. */
+const GSUB_SLICE_STEPS = 5000;
+/** What making one replacement counts as. */
+const REPLACEMENT_STEPS = 10;
 const MAGIC = /[\^$*+?.([%-]/;
 
-export function stringLibrary(state: LuaState): Record<string, HostFunction> {
+export function stringLibrary(state: LuaState): Record<string, HostFunction | LuaFunction> {
   const check = new Arguments(state);
   const made = <Text extends string>(text: Text): Text => {
     state.charge(text.length);
@@ -24,7 +33,7 @@ export function stringLibrary(state: LuaState): Record<string, HostFunction> {
     len: (...args) => check.text(args, 0).length,
     lower: (...args) => made(check.text(args, 0).replace(/[A-Z]+/g, (each) => each.toLowerCase())),
     upper: (...args) => made(check.text(args, 0).replace(/[a-z]+/g, (each) => each.toUpperCase())),
-    reverse: (...args) => made(check.text(args, 0).split('').reverse().join('')),
+    reverse: (...args) => made(reversed(check.text(args, 0))),
     sub: (...args) =>
       sliced(
         check.text(args, 0),
@@ -52,7 +61,7 @@ export function stringLibrary(state: LuaState): Record<string, HostFunction> {
     find: (...args) => search(state, { check, args, isFind: true }),
     match: (...args) => search(state, { check, args, isFind: false }),
     gmatch: (...args) => eachMatch(state, check.text(args, 0), check.text(args, 1)),
-    gsub: (...args) => replaced(state, check, args),
+    gsub: new LuaFunction((...args) => replaced(state, check, args)),
     dump: () => {
       throw state.hostFailure('string.dump is not available here');
     },
@@ -68,6 +77,11 @@ function repeated(state: LuaState, check: Arguments, args: readonly LuaValue[]):
   state.checkLength(bytes);
   state.charge(bytes);
   return separator === '' ? text.repeat(count) : (text + separator).repeat(count - 1) + text;
+}
+
+/** Strings of scripts are bytes. */
+function reversed(text: string): string {
+  return Buffer.from(text, 'latin1').reverse().toString('latin1');
 }
 
 /** As `string.sub` counts: from 1, and back from the end. */
@@ -155,7 +169,7 @@ function eachMatch(state: LuaState, text: string, pattern: string): HostFunction
     });
 }
 
-function replaced(state: LuaState, check: Arguments, args: readonly LuaValue[]): Results {
+function* replaced(state: LuaState, check: Arguments, args: readonly LuaValue[]): Running {
   const text = check.text(args, 0);
   const pattern = check.text(args, 1);
   const replacement = args[2];
@@ -168,28 +182,41 @@ function replaced(state: LuaState, check: Arguments, args: readonly LuaValue[]):
   }
   const limit = check.optionalNumber(args, 3, Infinity);
   const isAnchored = pattern.startsWith('^');
-  return atPlace(state, () => {
-    const parts: string[] = [];
-    let [at, count] = [0, 0];
-    const match = new PatternMatch(text, pattern, GSUB_STEPS_MAX);
-    while (count < limit) {
-      const end = match.at(at, isAnchored ? 1 : 0);
-      if (end >= 0) {
-        count += 1;
-        parts.push(replacementOf(state, { replacement, match, start: at, end }));
-      }
-      if (end > at) at = end;
-      else if (at < text.length) parts.push(text[at++] ?? '');
-      else break;
-      if (isAnchored) break;
+  const { site } = state;
+  const match = new PatternMatch(text, pattern);
+  const parts: string[] = [];
+  // What is behind `kept` and before `at` stays as it is.
+  let [at, kept, count] = [0, 0, 0];
+  while (count < limit) {
+    const start = at;
+    const end = atPlace(state, () => match.at(start, isAnchored ? 1 : 0));
+    if (end >= 0) {
+      count += 1;
+      const by = atPlace(state, () => replacementOf(state, { replacement, match, start, end }));
+      state.charge(by.length + PART_BYTES);
+      parts.push(text.slice(kept, at), by);
+      kept = end;
+      match.steps += REPLACEMENT_STEPS;
     }
+    if (end > at) at = end;
+    else if (at < text.length) at += 1;
+    else break;
+    if (isAnchored) break;
+    if (match.steps < GSUB_SLICE_STEPS) continue;
     state.spend(match.steps >> 3);
-    const result = parts.join('') + text.slice(at);
-    state.checkLength(result.length);
-    state.charge(result.length);
-    return [result, count];
-  });
+    match.steps = 0;
+    yield* state.pause();
+    state.site = site;
+  }
+  state.spend(match.steps >> 3);
+  const result = parts.join('') + text.slice(kept);
+  state.checkLength(result.length);
+  state.charge(result.length);
+  return [result, count];
 }
+
+/** Rough size of a piece of a result that is not put together yet. */
+const PART_BYTES = 32;
 
 interface Replacement {
   readonly replacement: LuaValue;
@@ -201,6 +228,7 @@ interface Replacement {
 function replacementOf(state: LuaState, { replacement, match, start, end }: Replacement): string {
   const pattern = textOf(replacement);
   if (pattern !== undefined) {
+    if (!pattern.includes('%')) return pattern;
     return pattern.replace(/%([\s\S]?)/g, (_whole, char: string) => {
       if (!/[0-9]/.test(char)) return char;
       if (char === '0') return match.whole(start, end);

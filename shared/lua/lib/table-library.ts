@@ -35,6 +35,7 @@ export function tableLibrary(state: LuaState): Record<string, HostFunction> {
         each;
         each = check.table(args, 0).next(each[0])
       ) {
+        state.spend(1);
         if (typeof each[0] === 'number') most = Math.max(most, each[0]);
       }
       return most;
@@ -143,6 +144,7 @@ function sort(state: LuaState, table: LuaTable, order: LuaValue): void {
   const { length } = table;
   const values: LuaValue[] = [];
   for (let at = 1; at <= length; at++) values.push(table.get(at));
+  state.spend(length >> 3);
   const isLess = isFunction(order)
     ? (left: LuaValue, right: LuaValue): boolean =>
         isTrue(firstOf(state.callNow(order, left, right)))

@@ -4,12 +4,12 @@
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
 import type { Struct } from '../../text/dictionary.ts';
-import type { LbPolicy } from './lb-policy.ts';
+import type { LbPolicy, NamedHostStatus } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Http1ServerOptions } from '../listener.ts';
 import type { Http2Options } from '../http2-options.ts';
-import type { Metadata, MetadataKey } from '../routes/route.ts';
+import type { HashPolicy, Metadata, RequestMirrorPolicy } from '../routes/route.ts';
 import type { SocketOption } from '../../addresses/socket-options.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
 import type { UpstreamTls } from '../tls.ts';
@@ -38,6 +38,13 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly observabilityName?: string;
   readonly connectTimeoutMs: number;
   readonly lbPolicy: LbPolicy;
+  /** Percent below which all hosts are used. */
+  readonly healthyPanicThreshold: number;
+  /**
+   * A host that a filter names is taken while it is one of these; absent: while it is not
+   * unhealthy.
+   */
+  readonly namedHostStatuses?: readonly NamedHostStatus[];
   readonly perConnectionBufferLimitBytes: number;
   readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
   readonly maxRequestsPerConnection?: number;
@@ -54,12 +61,6 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly socketMatches?: readonly SocketMatch[];
   /** By family of the host's address; absent: as the system has them. */
   readonly localSockets?: Readonly<Record<'v4' | 'v6', LocalSocket>>;
-  /** The hosts are those of these clusters, each in turn. */
-  readonly aggregate?: { readonly clusters: readonly string[] };
-  /** The hosts are those that requests name. */
-  readonly originalDst?: OriginalDstOptions;
-  /** The hosts are the names that requests bear, looked up when one first asks for it. */
-  readonly forwardProxy?: ForwardProxyOptions;
   /** Not empty; a host is well when it passes all of them. */
   readonly healthChecks?: readonly HealthCheckResource[];
   readonly outlierDetection?: OutlierThresholds;
@@ -72,25 +73,6 @@ export interface ClusterResource extends UpstreamSocketOptions {
     readonly timeoutBudgets: boolean;
     readonly requestResponseSizes: boolean;
   };
-}
-
-export interface OriginalDstOptions {
-  /** The request header that may have the address; lower case. */
-  readonly header?: string;
-  readonly portOverride?: number;
-  /** Where dynamic metadata may have the address; looked at before the header. */
-  readonly metadataKey?: MetadataKey;
-  /** A host that was not used for so long goes. */
-  readonly cleanupIntervalMs: number;
-}
-
-export interface ForwardProxyOptions {
-  /** Names without a port have this one. */
-  readonly defaultPort: number;
-  /** The supervisor is told of a host in use at most this often. */
-  readonly touchIntervalMs: number;
-  /** Each name is a cluster of its own; absent: it is a host of this one. */
-  readonly hasSubClusters?: true;
 }
 
 /** What came of looking a name up for a cluster that forwards to any. */
@@ -139,6 +121,9 @@ export interface UpstreamHttpOptions {
   readonly names?: UpstreamNameOptions;
   /** Present wherever connections may speak HTTP/2. */
   readonly http2?: Http2Options;
+  /** In place of those of routes. */
+  readonly hashPolicies?: readonly HashPolicy[];
+  readonly mirrorPolicies?: readonly RequestMirrorPolicy[];
 }
 
 export interface UpstreamNameOptions {

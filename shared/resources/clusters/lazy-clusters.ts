@@ -3,14 +3,16 @@
  * workers, and unpacked where and when the first request comes. Ten thousand clusters of which a
  * worker uses twenty cost it twenty.
  */
-import type * as Msgpackr from 'msgpackr';
-// The package's main entry also loads a native addon and streams: 9 ms more in every process.
-import * as codec from 'msgpackr/pack';
+import { Packr } from '../../channel/msgpack.ts';
 import type { ClusterHostsResource, ClusterResource, HostResource } from './cluster.ts';
-import { MAGLEV_DEFAULTS, RING_DEFAULTS } from './lb-policy.ts';
+import {
+  findPolicy,
+  type HashingPolicy,
+  innermostPolicy,
+  MAGLEV_DEFAULTS,
+  RING_DEFAULTS,
+} from './lb-policy.ts';
 import { type AlikeHosts, packAllHosts, unpackHosts } from './host-entries.ts';
-
-const { Packr } = codec as unknown as typeof Msgpackr;
 
 export interface ClusterWithHosts {
   readonly cluster: ClusterResource;
@@ -56,11 +58,11 @@ const IDLE_SUBSETS_MAX = 2000;
 export function mayBeLazy({ cluster, hosts }: ClusterWithHosts): boolean {
   const { healthChecks, tls, circuitBreakers, trackClusterStats: track } = cluster;
   if (hosts.hosts.length > IDLE_HOSTS_MAX) return false;
-  const selectors = cluster.lbPolicy.subsets?.selectors.length ?? 0;
+  const selectors = findPolicy(cluster.lbPolicy, 'subset')?.options.selectors.length ?? 0;
   if (selectors * hosts.hosts.length > IDLE_SUBSETS_MAX) return false;
   if (healthChecks !== undefined || tls !== undefined) return false;
   if (track.timeoutBudgets || track.requestResponseSizes) return false;
-  if (isHashed(cluster) && idleTable({ cluster, hosts }) === undefined) return false;
+  if (hashingOf(cluster) !== undefined && idleTable({ cluster, hosts }) === undefined) return false;
   return Object.values(circuitBreakers).every(
     ({ trackRemaining, maxConnectionPools = 1, ...limits }) =>
       trackRemaining !== true && maxConnectionPools > 0 && hasRoom(limits),
@@ -88,19 +90,21 @@ const IDLE_RING_MAX = 2048;
 export function idleTable({ cluster, hosts: set }: ClusterWithHosts): LazyTable | undefined {
   const { name, statName, lbPolicy } = cluster;
   const { hosts } = set;
-  if (!isHashed(cluster) || lbPolicy.subsets !== undefined) return undefined;
-  if (!areEven(hosts, lbPolicy.weighsLocalities === true)) return undefined;
+  const policy = hashingOf(cluster);
+  if (policy === undefined || findPolicy(lbPolicy, 'subset') !== undefined) return undefined;
+  if (!areEven(hosts, policy.localities !== undefined)) return undefined;
   const base = { name, statName, hosts: hosts.length };
-  if (lbPolicy.kind === 'MAGLEV') {
-    const { tableSize } = lbPolicy.maglev ?? MAGLEV_DEFAULTS;
+  if (policy.kind === 'maglev') {
+    const { tableSize } = policy.options ?? MAGLEV_DEFAULTS;
     return tableSize > MAGLEV_DEFAULTS.tableSize ? undefined : { ...base, sizes: tableSize };
   }
-  const { minRingSize, maxRingSize } = lbPolicy.ringHash ?? RING_DEFAULTS;
+  const { minRingSize, maxRingSize } = policy.options ?? RING_DEFAULTS;
   return minRingSize > IDLE_RING_MAX ? undefined : { ...base, sizes: { minRingSize, maxRingSize } };
 }
 
-function isHashed({ lbPolicy: { kind } }: ClusterResource): boolean {
-  return kind === 'RING_HASH' || kind === 'MAGLEV';
+function hashingOf({ lbPolicy }: ClusterResource): HashingPolicy | undefined {
+  const policy = innermostPolicy(lbPolicy);
+  return policy.kind === 'ring_hash' || policy.kind === 'maglev' ? policy : undefined;
 }
 
 /** There are some, and each has the same share of one table. */

@@ -1,53 +1,163 @@
 /**
- * How a cluster's hosts are chosen, as workers receive it.
+ * How a cluster's hosts are chosen, as workers receive it: the API's tree of policies, in which one
+ * that holds another has it as its `child`.
  * Source: envoy.config.cluster.v3.Cluster and envoy.extensions.load_balancing_policies.
  */
 
 import type { Struct } from '../../text/dictionary.ts';
+import type { OfKind } from '../by-kind.ts';
 import type { HashPolicy, MetadataKey } from '../routes/route.ts';
+import type { AggregatePolicy, ForwardProxyPolicy, OriginalDstPolicy } from './provided-policy.ts';
 
-export interface LbPolicy {
-  readonly kind:
-    | 'ROUND_ROBIN'
-    | 'LEAST_REQUEST'
-    | 'RANDOM'
-    | 'RING_HASH'
-    | 'MAGLEV'
-    | 'CLUSTER_PROVIDED';
-  /** Percent below which all hosts are used; 50 by default. */
-  readonly healthyPanicThreshold: number;
-  /** Below that threshold requests are refused. */
-  readonly failsInPanic?: true;
-  /** Localities take load by their weights. */
-  readonly weighsLocalities?: boolean;
+/** Policies that choose among hosts whatever the request is. */
+export type PickingPolicy =
+  | RoundRobinPolicy
+  | WeightedRoundRobinPolicy
+  | LeastRequestPolicy
+  | RandomPolicy;
+
+/** Policies that choose by a hash of the request. */
+export type HashingPolicy = RingHashPolicy | MaglevPolicy;
+
+/** Policies that may stand anywhere in a tree. */
+export type NestedPolicy =
+  | PickingPolicy
+  | HashingPolicy
+  | LoadAwareLocalityPolicy
+  | SubsetPolicy
+  | OverrideHostPolicy;
+
+/** A cluster that brings its own balancer has one of these. */
+export type ProvidedPolicy = AggregatePolicy | OriginalDstPolicy | ForwardProxyPolicy;
+
+export type LbPolicy = NestedPolicy | ProvidedPolicy;
+
+/** What the place of hosts counts. */
+export type LocalityChoice =
+  | WeightedLocalities
   /** Hosts of the server's own locality are preferred; needs a local cluster. */
-  readonly zoneAware?: ZoneAwareOptions;
-  /** Of ROUND_ROBIN and LEAST_REQUEST. */
+  | {
+      readonly kind: 'zone_aware';
+      readonly options: ZoneAwareOptions;
+      /** Below the panic threshold requests are refused. */
+      readonly failsInPanic?: true;
+    };
+
+/** Localities take load by their weights. */
+interface WeightedLocalities {
+  readonly kind: 'weighted';
+}
+
+export interface RoundRobinPolicy {
+  readonly kind: 'round_robin';
+  readonly localities?: LocalityChoice;
   readonly slowStart?: SlowStartOptions;
-  /** Of ROUND_ROBIN alone: weights follow from what hosts report of their load. */
-  readonly loadReports?: LoadReportOptions;
-  /** Localities take requests by what is left of their hosts' capacity. */
-  readonly localityLoads?: LocalityLoadOptions;
-  /** Of LEAST_REQUEST alone. */
-  readonly leastRequest?: LeastRequestOptions;
-  /** Of RING_HASH alone. */
-  readonly ringHash?: RingHashOptions;
-  /** Of MAGLEV alone. */
-  readonly maglev?: MaglevOptions;
-  /**
-   * Of policies that hash: percent of its fair share that a host may be busy with; at least 100.
-   */
-  readonly hashBalanceFactor?: number;
-  /** Of policies that hash: what they hash, in the place of the route's policies. */
+}
+
+/** Weights follow from what hosts report of their load. */
+export interface WeightedRoundRobinPolicy {
+  readonly kind: 'client_side_weighted_round_robin';
+  readonly localities?: WeightedLocalities;
+  readonly slowStart?: SlowStartOptions;
+  readonly loadReports: LoadReportOptions;
+}
+
+export interface LeastRequestPolicy {
+  readonly kind: 'least_request';
+  readonly localities?: LocalityChoice;
+  readonly slowStart?: SlowStartOptions;
+  readonly options?: LeastRequestOptions;
+}
+
+export interface RandomPolicy {
+  readonly kind: 'random';
+  readonly localities?: LocalityChoice;
+}
+
+/** What all policies that hash have. */
+interface HashingOptions {
+  readonly localities?: WeightedLocalities;
+  /** Percent of its fair share that a host may be busy with; at least 100. */
+  readonly balanceFactor?: number;
+  /** What is hashed, in the place of the route's policies. */
   readonly hashPolicies?: readonly HashPolicy[];
-  readonly subsets?: SubsetOptions;
-  /** Requests may name the hosts to take. */
-  readonly override?: OverrideOptions;
-  /**
-   * A host that a filter names is taken while it is one of these; absent: while it is not
-   * unhealthy.
-   */
-  readonly namedHostStatuses?: readonly NamedHostStatus[];
+}
+
+export interface RingHashPolicy extends HashingOptions {
+  readonly kind: 'ring_hash';
+  readonly options?: RingHashOptions;
+}
+
+export interface MaglevPolicy extends HashingOptions {
+  readonly kind: 'maglev';
+  readonly options?: MaglevOptions;
+}
+
+/** Localities take requests by what is left of their hosts' capacity. */
+export interface LoadAwareLocalityPolicy {
+  readonly kind: 'load_aware_locality';
+  readonly options: LocalityLoadOptions;
+  readonly child: PickingPolicy;
+}
+
+/** Requests name what their host has in its metadata. */
+interface SubsetPolicy {
+  readonly kind: 'subset';
+  readonly options: SubsetOptions;
+  readonly child: NestedPolicy;
+}
+
+/** Requests may name the hosts to take; else the child chooses. */
+interface OverrideHostPolicy {
+  readonly kind: 'override_host';
+  readonly options: OverrideOptions;
+  readonly child: NestedPolicy;
+}
+
+/** The outermost policy of that kind, if there is one. */
+export function findPolicy<Kind extends LbPolicy['kind']>(
+  root: LbPolicy,
+  kind: Kind,
+): OfKind<LbPolicy, Kind> | undefined {
+  for (let policy: LbPolicy | undefined = root; policy !== undefined; policy = childOf(policy)) {
+    if (isKind(policy, kind)) return policy;
+  }
+  return undefined;
+}
+
+/** The policy that chooses hosts in the end. */
+export function innermostPolicy(root: LbPolicy): PickingPolicy | HashingPolicy | ProvidedPolicy {
+  let policy = root;
+  while ('child' in policy) policy = policy.child;
+  return policy;
+}
+
+/** New hosts get their share little by little. */
+export function hasSlowStart(root: LbPolicy): boolean {
+  const policy = innermostPolicy(root);
+  return 'slowStart' in policy && policy.slowStart !== undefined;
+}
+
+const FORESEEABLE: ReadonlySet<string> = new Set<PickingPolicy['kind']>([
+  'round_robin',
+  'client_side_weighted_round_robin',
+  'random',
+]);
+
+/** The hosts of the next requests are known before these are there. */
+export function isForeseeable(root: LbPolicy): boolean {
+  return FORESEEABLE.has(innermostPolicy(root).kind) && findPolicy(root, 'subset') === undefined;
+}
+
+function childOf(policy: LbPolicy): LbPolicy | undefined {
+  return 'child' in policy ? policy.child : undefined;
+}
+
+function isKind<Kind extends LbPolicy['kind']>(
+  policy: LbPolicy,
+  kind: Kind,
+): policy is OfKind<LbPolicy, Kind> {
+  return policy.kind === kind;
 }
 
 /** Where a request names hosts, parted by commas; `name` is in lower case. */
@@ -125,7 +235,7 @@ export interface RingHashOptions {
   readonly usesHostname: boolean;
 }
 
-interface MaglevOptions {
+export interface MaglevOptions {
   /** A prime number. */
   readonly tableSize: number;
   /** As for rings. */
@@ -133,9 +243,9 @@ interface MaglevOptions {
 }
 
 export interface LeastRequestOptions {
-  /** How many hosts are drawn; 2 by default. */
+  /** How many hosts are drawn. */
   readonly choiceCount: number;
-  /** How much a busy host is avoided where weights differ; 1 by default, 0: not at all. */
+  /** How much a busy host is avoided where weights differ; 0: not at all. */
   readonly activeRequestBias: number;
   /** In the runtime; looked at when hosts change. */
   readonly activeRequestBiasKey?: string;
@@ -176,5 +286,7 @@ export const RING_DEFAULTS: RingHashOptions = {
   hashFunction: 'XX_HASH',
   usesHostname: false,
 };
+
+export const LEAST_REQUEST_DEFAULTS: LeastRequestOptions = { choiceCount: 2, activeRequestBias: 1 };
 
 export const MAGLEV_DEFAULTS: MaglevOptions = { tableSize: 65_537, usesHostname: false };

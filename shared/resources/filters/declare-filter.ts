@@ -37,8 +37,13 @@ export function templatesOf(list: readonly Declaration<Kinded>[]): readonly Stat
 }
 
 /**
- * envoy.config.route.v3.FilterConfig with `disabled`: the filter does not see the route's requests.
+ * envoy.config.route.v3.FilterConfig without settings: whether the filter sees the route's requests,
+ * and nothing else.
  */
-export interface DisabledFilter {
-  readonly disabled: true;
+export interface FilterSwitch {
+  readonly disabled: boolean;
+}
+
+export function isFilterSwitch(config: unknown): config is FilterSwitch {
+  return typeof config === 'object' && config !== null && 'disabled' in config;
 }

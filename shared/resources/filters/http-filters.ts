@@ -5,6 +5,8 @@
 import { type DeclaredBy, templatesOf } from './declare-filter.ts';
 import { ADAPTIVE_CONCURRENCY_DECLARATION } from './http/limits/adaptive-concurrency.ts';
 import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.ts';
+import { AWS_LAMBDA_DECLARATION } from './http/aws/lambda.ts';
+import { AWS_REQUEST_SIGNING_DECLARATION } from './http/aws/request-signing.ts';
 import { BANDWIDTH_LIMIT_DECLARATION } from './http/limits/bandwidth-limit.ts';
 import { BASIC_AUTH_DECLARATION } from './http/basic-auth.ts';
 import { BUFFER_DECLARATION } from './http/buffer.ts';
@@ -73,6 +75,8 @@ const HTTP_FILTERS = [
   RATE_LIMIT_DECLARATION,
   ADAPTIVE_CONCURRENCY_DECLARATION,
   ADMISSION_CONTROL_DECLARATION,
+  AWS_LAMBDA_DECLARATION,
+  AWS_REQUEST_SIGNING_DECLARATION,
   BANDWIDTH_LIMIT_DECLARATION,
   JWT_AUTHN_DECLARATION,
   IP_TAGGING_DECLARATION,

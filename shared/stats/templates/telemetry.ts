@@ -40,3 +40,11 @@ export const OTLP_ACCESS_LOG = defineTemplate('otlp_access_log', {
   logs_dropped: counter('Records dropped: too many waited'),
   logs_written: counter('Records sent to collectors'),
 });
+
+/** Prefix: `access_logs.grpc_access_log.` */
+export const GRPC_ACCESS_LOG = defineTemplate('grpc_access_log', {
+  grpc_entries_flush_failed: counter('Entries that could not be sent when it was their time'),
+  grpc_entries_flushed: counter('Entries given to a stream'),
+  logs_dropped: counter('Entries for which there was no room'),
+  logs_written: counter('Entries of requests taken'),
+});

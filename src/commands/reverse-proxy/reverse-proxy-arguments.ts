@@ -1,5 +1,5 @@
 /** The command line of `sluice reverse-proxy`. */
-import { isIP } from 'node:net';
+import { isIP } from '../../../shared/addresses/ip-text.ts';
 import { splitOption } from '../../split-option.ts';
 
 export interface ReverseProxyArguments {

@@ -1,5 +1,5 @@
 /** The bootstrap that `sluice reverse-proxy` runs: one listener, one cluster, safe at an edge. */
-import { isIP } from 'node:net';
+import { isIP } from '../../../shared/addresses/ip-text.ts';
 import type { ListenAddress, ReverseProxyArguments, Target } from './reverse-proxy-arguments.ts';
 
 const API = 'type.googleapis.com/envoy.extensions.';

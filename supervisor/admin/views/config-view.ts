@@ -112,7 +112,7 @@ function select<Kind extends ResourceKind>(
   const versions: (readonly [ResourceEntry<Kind>, ShownVersion])[] = [];
   for (const entry of store.list(kind)) {
     const version = entry.source === source ? entry[state] : undefined;
-    if (version !== undefined) versions.push([entry, version]);
+    if (version !== undefined && !version.isOwn) versions.push([entry, version]);
   }
   return mapLazily(versions, ([entry, version]) => dumped(entry, version));
 }

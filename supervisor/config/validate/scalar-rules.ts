@@ -2,7 +2,7 @@
  * Checks one value of a scalar, enum, duration or time field against its `validate.rules`. Each
  * check returns what is wrong, or undefined.
  */
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from '../../../shared/addresses/ip-text.ts';
 import type {
   EnumRules,
   FieldRules,

@@ -2,7 +2,8 @@
 import type { ConsistentHashingLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
 import type { Maglev } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/maglev/v3/maglev.ts';
 import type { RingHash } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/ring_hash/v3/ring_hash.ts';
-import type { LbPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import type { MaglevPolicy, RingHashPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHashPolicies } from '../routes/hash-policy.ts';
 import type { Scope } from '../scope.ts';
@@ -32,12 +33,19 @@ const MIN_RING_SIZE = 1024;
 const MAX_RING_SIZE = 8 * 1024 * 1024;
 const TABLE_SIZE = 65_537;
 
-type Policy = Pick<
-  LbPolicy,
-  'kind' | 'ringHash' | 'maglev' | 'hashBalanceFactor' | 'hashPolicies' | 'weighsLocalities'
->;
+export const RING_HASH_POLICY = extension(
+  'envoy.load_balancing_policies.ring_hash',
+  'envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash',
+  resolveRingHash,
+);
 
-export function resolveRingHash(message: RingHash, scope: Scope): Policy {
+export const MAGLEV_POLICY = extension(
+  'envoy.load_balancing_policies.maglev',
+  'envoy.extensions.load_balancing_policies.maglev.v3.Maglev',
+  resolveMaglev,
+);
+
+export function resolveRingHash(message: RingHash, scope: Scope): RingHashPolicy {
   refuseOtherFields(message, RING_FIELDS, scope);
   const earlier = earlierForm(message);
   const hashing = earlier.consistent_hashing_lb_config;
@@ -49,13 +57,13 @@ export function resolveRingHash(message: RingHash, scope: Scope): Policy {
       `ring hash: minimum_ring_size (${minRingSize}) > maximum_ring_size (${maxRingSize})`,
     );
   }
-  const ringHash = {
+  const options = {
     minRingSize,
     maxRingSize,
     hashFunction: message.hash_function === 'MURMUR_HASH_2' ? 'MURMUR_HASH_2' : 'XX_HASH',
     usesHostname: usesHostname(hashing, scope),
   } as const;
-  return { kind: 'RING_HASH', ringHash, ...commonOf({ ...message, ...earlier }, scope) };
+  return { kind: 'ring_hash', options, ...commonOf({ ...message, ...earlier }, scope) };
 }
 
 /** The deprecated fields count where the message that took their place is missing. */
@@ -73,17 +81,17 @@ function earlierForm({
   };
 }
 
-export function resolveMaglev(message: Maglev, scope: Scope): Policy {
+export function resolveMaglev(message: Maglev, scope: Scope): MaglevPolicy {
   refuseOtherFields(message, MAGLEV_FIELDS, scope);
   const tableSize = Number(message.table_size ?? TABLE_SIZE);
   if (!isPrime(tableSize)) {
     scope.at('table_size').error('conflict', 'The table size of maglev must be prime number');
   }
-  const maglev = {
+  const options = {
     tableSize,
     usesHostname: usesHostname(message.consistent_hashing_lb_config, scope),
   };
-  return { kind: 'MAGLEV', maglev, ...commonOf(message, scope) };
+  return { kind: 'maglev', options, ...commonOf(message, scope) };
 }
 
 function commonOf(
@@ -92,13 +100,13 @@ function commonOf(
     locality_weighted_lb_config: localities,
   }: RingHash | Maglev,
   scope: Scope,
-): Pick<Policy, 'hashBalanceFactor' | 'hashPolicies' | 'weighsLocalities'> {
+): Omit<RingHashPolicy, 'kind' | 'options'> {
   const place = scope.at('consistent_hashing_lb_config', 'hash_policy');
   const hashPolicies = resolveHashPolicies(hashing?.hash_policy, place);
   return {
-    ...optional('hashBalanceFactor', hashing?.hash_balance_factor || undefined),
+    ...optional('balanceFactor', hashing?.hash_balance_factor || undefined),
     ...optional('hashPolicies', hashPolicies.length === 0 ? undefined : hashPolicies),
-    ...(localities === undefined ? {} : { weighsLocalities: true }),
+    ...(localities === undefined ? {} : { localities: { kind: 'weighted' } }),
   };
 }
 

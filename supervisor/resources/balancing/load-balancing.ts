@@ -6,15 +6,24 @@ import type {
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ConsistentHashingLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
 import type { HealthStatus } from '../../../shared/api/generated/envoy/config/core/v3/health_check.ts';
-import type { LbPolicy, NamedHostStatus } from '../../../shared/resources/clusters/lb-policy.ts';
+import type { ClusterResource } from '../../../shared/resources/clusters/cluster.ts';
+import type {
+  HashingPolicy,
+  LeastRequestPolicy,
+  NamedHostStatus,
+  NestedPolicy,
+  RandomPolicy,
+  RoundRobinPolicy,
+} from '../../../shared/resources/clusters/lb-policy.ts';
 
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional, wholePercent } from '../values.ts';
 import { resolveMaglev, resolveRingHash } from './hash-balancing.ts';
-import { type Policy, resolvePolicies } from './lb-policies.ts';
+import type { Policy } from './child-policies.ts';
+import { resolvePolicies } from './lb-policies.ts';
 import { resolveZoneAware } from './locality-balancing.ts';
-import { resolveSubsets } from './subset-balancing.ts';
+import { withSubsets } from './subset-balancing.ts';
 import { leastRequest, roundRobin } from './turn-balancing.ts';
 
 const COMMON_FIELDS = knownFields<CommonLbConfig>(
@@ -39,11 +48,19 @@ const PROVIDING_TYPES: ReadonlySet<string> = new Set([
   'envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig',
 ]);
 
-export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
+/** What a cluster's fields say of how its hosts are chosen. */
+export interface LoadBalancing extends Pick<
+  ClusterResource,
+  'healthyPanicThreshold' | 'namedHostStatuses'
+> {
+  readonly policy: Policy;
+}
+
+export function resolveLoadBalancing(message: Cluster, scope: Scope): LoadBalancing {
   const common = message.common_lb_config ?? {};
   const place = scope.at('common_lb_config');
   refuseOtherFields(common, COMMON_FIELDS, place);
-  const { healthy_panic_threshold: threshold, locality_weighted_lb_config: weighted } = common;
+  const { healthy_panic_threshold: threshold } = common;
   const policy = resolvePolicy(message, scope);
   checkProvided(message, policy, scope);
   checkHostnameHashing(message, place.at('consistent_hashing_lb_config'));
@@ -51,14 +68,8 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
     common.override_host_status?.statuses,
     place.at('override_host_status', 'statuses'),
   );
-  const subsets = resolveSubsets(message.lb_subset_config, scope.at('lb_subset_config'));
   return {
-    ...(message.load_balancing_policy === undefined
-      ? resolveZoneAware(common.zone_aware_lb_config, place.at('zone_aware_lb_config'))
-      : checkOlderFields(message, scope)),
-    ...policy,
-    ...(weighted === undefined ? {} : { weighsLocalities: true }),
-    ...optional('subsets', subsets ?? policy.subsets),
+    policy,
     ...optional('namedHostStatuses', statuses),
     healthyPanicThreshold:
       threshold === undefined ? PANIC_THRESHOLD_PERCENT : wholePercent(threshold),
@@ -69,7 +80,7 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
 function checkOlderFields(
   { common_lb_config: common = {}, lb_subset_config: subsets }: Cluster,
   scope: Scope,
-): Partial<Policy> {
+): void {
   if (subsets !== undefined) {
     scope.error(
       'conflict',
@@ -85,7 +96,6 @@ function checkOlderFields(
         'cluster: load_balancing_policy cannot be combined with partial fields (zone_aware_lb_config, locality_weighted_lb_config, consistent_hashing_lb_config) of common_lb_config',
       );
   }
-  return {};
 }
 
 /** A cluster that brings its balancer has to say so, and no other. */
@@ -101,7 +111,7 @@ function checkProvided(message: Cluster, { kind }: Policy, scope: Scope): void {
     );
     return;
   }
-  const isSaid = kind === 'CLUSTER_PROVIDED';
+  const isSaid = kind === 'cluster_provided';
   if (isSaid === (isOriginal || bringsBalancer(custom))) return;
   place.error(
     'conflict',
@@ -144,16 +154,46 @@ function resolveNamedStatuses(
 }
 
 function resolvePolicy(message: Cluster, scope: Scope): Policy {
-  const { lb_policy: policy = 'ROUND_ROBIN', name = '' } = message;
-  if (message.load_balancing_policy !== undefined) {
-    return resolvePolicies(message.load_balancing_policy, scope.at('load_balancing_policy'), name);
+  const { load_balancing_policy: policy, name = '' } = message;
+  if (policy !== undefined) {
+    checkOlderFields(message, scope);
+    return resolvePolicies(policy, scope.at('load_balancing_policy'), name);
   }
+  const older = resolveOlder(message, scope);
+  if (older.kind === 'cluster_provided') return older;
+  return withSubsets(
+    withLocalities(older, message, scope),
+    message.lb_subset_config,
+    scope.at('lb_subset_config'),
+  );
+}
+
+/** The older fields say it for all policies; those that hash prefer no zone. */
+function withLocalities(
+  policy: OlderPolicy,
+  { common_lb_config: common = {} }: Cluster,
+  scope: Scope,
+): NestedPolicy {
+  const { zone_aware_lb_config: zone, locality_weighted_lb_config: weighted } = common;
+  if (weighted !== undefined) return { ...policy, localities: { kind: 'weighted' } };
+  const zoneAware = resolveZoneAware(zone, scope.at('common_lb_config', 'zone_aware_lb_config'));
+  const hashes = policy.kind === 'ring_hash' || policy.kind === 'maglev';
+  return hashes ? policy : { ...policy, ...zoneAware };
+}
+
+type OlderPolicy = RoundRobinPolicy | RandomPolicy | LeastRequestPolicy | HashingPolicy;
+
+function resolveOlder(
+  message: Cluster,
+  scope: Scope,
+): OlderPolicy | Extract<Policy, { readonly kind: 'cluster_provided' }> {
+  const { lb_policy: policy = 'ROUND_ROBIN' } = message;
   const place = scope.at('lb_policy');
   switch (policy) {
     case 'ROUND_ROBIN':
       return roundRobin(message.round_robin_lb_config ?? {}, scope.at('round_robin_lb_config'));
     case 'RANDOM':
-      return { kind: policy };
+      return { kind: 'random' };
     case 'LEAST_REQUEST':
       return leastRequest(
         message.least_request_lb_config ?? {},
@@ -179,14 +219,14 @@ function resolvePolicy(message: Cluster, scope: Scope): Policy {
           'cluster: LB policy CLUSTER_PROVIDED cannot be combined with lb_subset_config',
         );
       }
-      return { kind: policy };
+      return { kind: 'cluster_provided' };
     default:
       place.unsupported(
         `load balancing policy ${policy} is`,
         'there is ROUND_ROBIN, LEAST_REQUEST, RANDOM, RING_HASH, MAGLEV',
       );
   }
-  return { kind: 'ROUND_ROBIN' };
+  return { kind: 'round_robin' };
 }
 
 /** Where the older fields say it for both policies that hash. */

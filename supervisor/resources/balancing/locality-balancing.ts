@@ -6,12 +6,14 @@ import type {
   LocalityLbConfig,
   LocalityLbConfig_ZoneAwareLbConfig as ZoneAware,
 } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
-import type { LbPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import type { LocalityChoice } from '../../../shared/resources/clusters/lb-policy.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { wholePercent } from '../values.ts';
 
-type Localities = Pick<LbPolicy, 'weighsLocalities' | 'zoneAware' | 'failsInPanic'>;
+interface Localities {
+  readonly localities?: LocalityChoice;
+}
 
 const LOCALITY_FIELDS = knownFields<LocalityLbConfig>([
   'locality_weighted_lb_config',
@@ -32,10 +34,8 @@ const ALL_PERCENT = 100;
 export function resolveLocalities(config: LocalityLbConfig | undefined, scope: Scope): Localities {
   if (config === undefined) return {};
   refuseOtherFields(config, LOCALITY_FIELDS, scope);
-  return {
-    ...(config.locality_weighted_lb_config === undefined ? {} : { weighsLocalities: true }),
-    ...resolveZoneAware(config.zone_aware_lb_config, scope.at('zone_aware_lb_config')),
-  };
+  if (config.locality_weighted_lb_config !== undefined) return { localities: { kind: 'weighted' } };
+  return resolveZoneAware(config.zone_aware_lb_config, scope.at('zone_aware_lb_config'));
 }
 
 export function resolveZoneAware(config: ZoneAware | undefined, scope: Scope): Localities {
@@ -44,13 +44,16 @@ export function resolveZoneAware(config: ZoneAware | undefined, scope: Scope): L
   const { routing_enabled: enabled, min_cluster_size: least } = config;
   const forced = forcedMinSize(config);
   return {
-    zoneAware: {
-      routingEnabled: enabled === undefined ? ALL_PERCENT : wholePercent(enabled),
-      minClusterSize: least === undefined ? MIN_CLUSTER_SIZE : Number(least),
-      ...(forced === undefined ? {} : { forceLocalZoneMinSize: forced }),
-      ...(config.locality_basis === 'HEALTHY_HOSTS_WEIGHT' ? { countsWeights: true } : {}),
+    localities: {
+      kind: 'zone_aware',
+      options: {
+        routingEnabled: enabled === undefined ? ALL_PERCENT : wholePercent(enabled),
+        minClusterSize: least === undefined ? MIN_CLUSTER_SIZE : Number(least),
+        ...(forced === undefined ? {} : { forceLocalZoneMinSize: forced }),
+        ...(config.locality_basis === 'HEALTHY_HOSTS_WEIGHT' ? { countsWeights: true } : {}),
+      },
+      ...(config.fail_traffic_on_panic === true ? { failsInPanic: true } : {}),
     },
-    ...(config.fail_traffic_on_panic === true ? { failsInPanic: true } : {}),
   };
 }
 

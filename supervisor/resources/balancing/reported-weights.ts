@@ -1,6 +1,7 @@
 /** Resolves the policy whose weights follow from what hosts report of their load. */
 import type { ClientSideWeightedRoundRobin } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/client_side_weighted_round_robin/v3/client_side_weighted_round_robin.ts';
-import type { LbPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import type { WeightedRoundRobinPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, float } from '../values.ts';
@@ -27,10 +28,16 @@ const EXPIRATION_MS = 180_000;
 const UPDATE_MS = 1_000;
 const LEAST_UPDATE_MS = 100;
 
-export function resolveReportedWeights(
+export const WEIGHTED_ROUND_ROBIN_POLICY = extension(
+  'envoy.load_balancing_policies.client_side_weighted_round_robin',
+  'envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin',
+  resolveReportedWeights,
+);
+
+function resolveReportedWeights(
   message: ClientSideWeightedRoundRobin,
   scope: Scope,
-): Pick<LbPolicy, 'kind' | 'loadReports' | 'slowStart'> {
+): WeightedRoundRobinPolicy {
   refuseOtherFields(message, FIELDS, scope);
   if (message.enable_oob_load_report === true) {
     scope
@@ -39,7 +46,7 @@ export function resolveReportedWeights(
   }
   const { error_utilization_penalty: penalty } = message;
   return {
-    kind: 'ROUND_ROBIN',
+    kind: 'client_side_weighted_round_robin',
     ...resolveSlowStart(message.slow_start_config, scope.at('slow_start_config')),
     loadReports: {
       blackoutMs: durationMsOr(message.blackout_period, BLACKOUT_MS),

@@ -1,6 +1,6 @@
 /** Resolves how slowly new hosts get their share. */
 import type { Cluster_SlowStartConfig as SlowStartConfig } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
-import type { LbPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import type { SlowStartOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, float, optional } from '../values.ts';
@@ -15,7 +15,7 @@ const MIN_WEIGHT_PERCENT = 10;
 export function resolveSlowStart(
   config: SlowStartConfig | undefined,
   scope: Scope,
-): Pick<LbPolicy, 'slowStart'> {
+): { readonly slowStart?: SlowStartOptions } {
   if (config === undefined) return {};
   refuseOtherFields(config, FIELDS, scope);
   const windowMs = durationMsOr(config.slow_start_window, 0);

@@ -6,11 +6,14 @@ import type {
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { Subset } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/subset/v3/subset.ts';
 import type {
+  NestedPolicy,
   SubsetOptions,
   SubsetSelector,
 } from '../../../shared/resources/clusters/lb-policy.ts';
+import { extension, type ExtensionFactory } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
+import type { ChildPolicies, Policy } from './child-policies.ts';
 
 const FIELDS = knownFields<Subset>([
   'fallback_policy',
@@ -31,8 +34,31 @@ const SELECTOR_FIELDS = knownFields<SelectorMessage>([
   'fallback_keys_subset',
 ]);
 
+export function subsetPolicy(children: ChildPolicies): ExtensionFactory<Policy> {
+  return extension(
+    'envoy.load_balancing_policies.subset',
+    'envoy.extensions.load_balancing_policies.subset.v3.Subset',
+    (message: Subset, scope): Policy => {
+      const place = scope.at('subset_lb_policy');
+      const child = children.resolve(message.subset_lb_policy, place);
+      if (child.kind !== 'cluster_provided') return withSubsets(child, message, scope);
+      place.unsupported('cluster_provided within subsets is');
+      return child;
+    },
+  );
+}
+
 /** Without a selector there are no subsets. */
-export function resolveSubsets(
+export function withSubsets(
+  child: NestedPolicy,
+  config: SubsetConfig | Subset | undefined,
+  scope: Scope,
+): NestedPolicy {
+  const options = resolveSubsets(config, scope);
+  return options === undefined ? child : { kind: 'subset', options, child };
+}
+
+function resolveSubsets(
   config: SubsetConfig | Subset | undefined,
   scope: Scope,
 ): SubsetOptions | undefined {

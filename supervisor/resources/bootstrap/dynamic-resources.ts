@@ -6,21 +6,20 @@ import type {
 import type { ConfigSource as ConfigSourceMessage } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
 import { type ConfigSource } from '../../resolved/config-source.ts';
 import {
-  checkConfigSource,
-  checkGrpcTarget,
   resolveCollectionSource,
   resolveConfigSource,
   resolveAggregatedSource,
 } from '../config-source.ts';
+import { checkConfigSource, checkGrpcTarget } from '../check-config-source.ts';
 import {
   parseLocator,
   ResourceLocatorError,
   type ResourceLocator,
 } from '../../resolved/resource-locator.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type {
   DynamicSources,
-  NamedSecret,
   NodeIdentity,
   ResolvedCluster,
   ResolvedListener,
@@ -147,8 +146,9 @@ export function checkSources(
 ): void {
   for (const source of sources) checkConfigSource(source, isStaticCluster, scope);
   // Whether their files are there was looked at where they are named.
-  for (const { source } of secrets) {
-    if (source.kind !== 'path') checkConfigSource(source, isStaticCluster, scope);
+  for (const secret of secrets) {
+    if (!('source' in secret) || secret.source.kind === 'path') continue;
+    checkConfigSource(secret.source, isStaticCluster, scope);
   }
 }
 

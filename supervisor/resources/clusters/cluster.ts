@@ -6,7 +6,8 @@ import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
-import type { Discovery, NamedSecret, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
+import type { Discovery, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { resolveSockets } from './cluster-sockets.ts';
 import { durationMs, durationMsOr, float, optional } from '../values.ts';
@@ -15,7 +16,8 @@ import { isStatic, resolveDiscovery } from './discovery.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
 import { forwardProxyOptions } from './forward-proxy-cluster.ts';
 import { resolveCheckEventLogs, resolveHealthChecks } from './health-checks.ts';
-import { resolveLbPolicy } from '../balancing/load-balancing.ts';
+import { ANY_POLICY } from '../balancing/child-policies.ts';
+import { resolveLoadBalancing } from '../balancing/load-balancing.ts';
 import { resolveStaticHosts, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
@@ -174,14 +176,20 @@ export function resolveCluster(
 function providedBy(
   discovery: Discovery | undefined,
   resource: ClusterResource,
-): Pick<ClusterResource, 'aggregate' | 'originalDst'> &
-  Partial<Pick<ClusterResource, 'forwardProxy' | 'upstreamHttp'>> {
-  if (discovery?.kind === 'forward_proxy' || discovery?.kind === 'sub_clusters')
-    return forwardProxyOptions(discovery, resource);
-  if (discovery?.kind === 'aggregate') return { aggregate: { clusters: discovery.clusters } };
-  if (discovery?.kind !== 'requested') return {};
-  const { kind: _, ...originalDst } = discovery;
-  return { originalDst };
+): Partial<Pick<ClusterResource, 'lbPolicy' | 'upstreamHttp'>> {
+  switch (discovery?.kind) {
+    case 'forward_proxy':
+    case 'sub_clusters':
+      return forwardProxyOptions(discovery, resource);
+    case 'aggregate':
+      return { lbPolicy: discovery };
+    case 'requested': {
+      const { kind: _, ...options } = discovery;
+      return { lbPolicy: { kind: 'original_dst', options } };
+    }
+    default:
+      return {};
+  }
 }
 
 function resolveResource(
@@ -192,12 +200,14 @@ function resolveResource(
 ): ClusterResource {
   const { upstream_connection_options: connection } = message;
   const bind = message.upstream_bind_config ?? bindConfig;
+  const { policy, ...balancing } = resolveLoadBalancing(message, scope);
   return {
     name,
     statName: statScope(message.alt_stat_name ?? name),
     ...optional('observabilityName', message.alt_stat_name),
     connectTimeoutMs: durationMsOr(message.connect_timeout, CONNECT_TIMEOUT_MS),
-    lbPolicy: resolveLbPolicy(message, scope),
+    lbPolicy: policy.kind === 'cluster_provided' ? ANY_POLICY : policy,
+    ...balancing,
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
     ...resolveCircuitBreakers(message.circuit_breakers, scope.at('circuit_breakers')),
     ...resolveUpstreamHttp(message, scope),

@@ -16,12 +16,8 @@ import type {
 import type { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 import { resolveDnsResolver, type DnsResolverFields } from './dns-resolver.ts';
-import {
-  ENDPOINT_FIELDS,
-  endpointInfo,
-  resolveEndpoints,
-  type EndpointInfo,
-} from './load-assignment.ts';
+import { resolveEndpoints } from './load-assignment.ts';
+import { ENDPOINT_FIELDS, endpointInfo, type EndpointInfo } from './endpoint.ts';
 
 /** The resolver of clusters that name none: the bootstrap's. */
 export interface DnsDefaults {
@@ -49,9 +45,24 @@ const EXTENSION_FIELDS = knownFields<DnsCluster>([
   'dns_min_refresh_rate',
 ]);
 
-/** The resolver that the bootstrap sets for all clusters. */
+const APPLE_RESOLVER = '/envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig';
+
+/**
+ * The resolver that the bootstrap sets for all clusters. Envoy takes one that it does not have as long
+ * as nothing has to be looked up.
+ */
 export function resolveDnsDefaults(bootstrap: Bootstrap, scope: Scope): DnsDefaults {
-  return { resolver: resolveDnsResolver(bootstrap, scope) };
+  const { typed_dns_resolver_config: typed, ...others } = bootstrap;
+  if (typed?.typed_config?.['@type']?.toString().endsWith(APPLE_RESOLVER) !== true) {
+    return { resolver: resolveDnsResolver(bootstrap, scope) };
+  }
+  scope
+    .at('typed_dns_resolver_config')
+    .warning(
+      'no_effect',
+      "the DNS resolver of Apple's systems is not here: the resolver of this system is asked",
+    );
+  return { resolver: resolveDnsResolver(others, scope) };
 }
 
 /** The older form: settings beside the cluster's other fields. */

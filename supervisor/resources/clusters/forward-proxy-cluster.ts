@@ -103,13 +103,17 @@ function checkNames(config: ClusterConfig, message: Cluster, place: Scope): void
 export function forwardProxyOptions(
   discovery: ForwardProxyDiscovery | SubClusterDiscovery,
   { tls, upstreamHttp }: Pick<ClusterResource, 'tls' | 'upstreamHttp'>,
-): Pick<ClusterResource, 'forwardProxy' | 'upstreamHttp'> {
+): Pick<ClusterResource, 'lbPolicy' | 'upstreamHttp'> {
   const hasSubClusters = discovery.kind === 'sub_clusters';
   const { touchIntervalMs } = hasSubClusters ? discovery.settings : discovery.cache;
   const options = { touchIntervalMs, ...(hasSubClusters ? { hasSubClusters } : {}) };
-  if (tls === undefined) return { forwardProxy: { ...options, defaultPort: 80 }, upstreamHttp };
+  const lbPolicy = {
+    kind: 'dynamic_forward_proxy',
+    options: { ...options, defaultPort: tls === undefined ? 80 : 443 },
+  } as const;
+  if (tls === undefined) return { lbPolicy, upstreamHttp };
   return {
-    forwardProxy: { ...options, defaultPort: 443 },
+    lbPolicy,
     upstreamHttp: { names: { sendsName: true, checksName: true }, ...upstreamHttp },
   };
 }

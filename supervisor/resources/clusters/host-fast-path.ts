@@ -2,7 +2,7 @@
  * The short way for most hosts of large assignments: those with an IPv4 address, a port and at most
  * a name and a weight. It makes nothing but the host; anything else goes the long way.
  */
-import { isIPv4 } from 'node:net';
+import { isIPv4 } from '../../../shared/addresses/ip-text.ts';
 import type { SocketAddress } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type { LbEndpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';

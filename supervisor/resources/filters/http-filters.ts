@@ -10,6 +10,8 @@ import type { Scope } from '../scope.ts';
 import type { HttpFilterRow } from './http-filter-row.ts';
 import { ADAPTIVE_CONCURRENCY_FILTER } from './http/adaptive-concurrency.ts';
 import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
+import { AWS_LAMBDA_FILTER } from './http/aws/lambda.ts';
+import { AWS_REQUEST_SIGNING_FILTER } from './http/aws/request-signing.ts';
 import { BANDWIDTH_LIMIT_FILTER } from './http/bandwidth-limit.ts';
 import { BASIC_AUTH_FILTER } from './http/basic-auth.ts';
 import { BUFFER_FILTER } from './http/buffer.ts';
@@ -86,6 +88,8 @@ const ROWS = {
   ratelimit: RATE_LIMIT_FILTER,
   bandwidth_limit: BANDWIDTH_LIMIT_FILTER,
   admission_control: ADMISSION_CONTROL_FILTER,
+  aws_lambda: AWS_LAMBDA_FILTER,
+  aws_request_signing: AWS_REQUEST_SIGNING_FILTER,
   adaptive_concurrency: ADAPTIVE_CONCURRENCY_FILTER,
   jwt_authn: JWT_AUTHN_FILTER,
   ip_tagging: IP_TAGGING_FILTER,

@@ -1,5 +1,5 @@
 /** Resolves envoy.config.core.v3.CidrRange. */
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from '../../../shared/addresses/ip-text.ts';
 import type { CidrRange } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type { Scope } from '../scope.ts';
 

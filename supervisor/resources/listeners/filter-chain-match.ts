@@ -1,5 +1,5 @@
 /** Resolves envoy.config.listener.v3.FilterChainMatch and refuses chains that match the same. */
-import { isIP } from 'node:net';
+import { isIP } from '../../../shared/addresses/ip-text.ts';
 import type { CidrRange as CidrMessage } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type {
   FilterChain as FilterChainMessage,

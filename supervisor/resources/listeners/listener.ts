@@ -16,12 +16,12 @@ import type { AddressToBind } from '../../resolved/address-to-bind.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { bindingName, printAddress } from '../../../shared/addresses/print-address.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type {
   InlineScopes,
   NamedFilter,
   NamedRoutes,
   NamedScopes,
-  NamedSecret,
   ResolvedListener,
 } from '../../resolved/resolved-bootstrap.ts';
 import { type ResolveContext, Scope } from '../scope.ts';

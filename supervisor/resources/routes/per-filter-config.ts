@@ -7,7 +7,7 @@ import { typeNameOf } from '../../config/type-name.ts';
 import type { FilterConfig } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
 import type { PerFilterConfig } from '../../../shared/resources/routes/route.ts';
-import type { DisabledFilter } from '../../../shared/resources/filters/declare-filter.ts';
+import type { FilterSwitch } from '../../../shared/resources/filters/declare-filter.ts';
 
 import { PER_ROUTE_SETTINGS } from '../filters/http-filters.ts';
 import type { Scope } from '../scope.ts';
@@ -51,16 +51,16 @@ function resolveOne(name: string, config: Any, scope: Scope): unknown {
 }
 
 function resolveWrapped(name: string, message: Any & FilterConfig, scope: Scope): unknown {
-  if (message.config === undefined && message.disabled !== true) {
+  const { config } = message;
+  if (message.disabled === true) return { disabled: true } satisfies FilterSwitch;
+  if (config === undefined) {
     scope.error(
       'extension',
       `Empty route/virtual host per filter configuration for ${name} filter`,
     );
     return undefined;
   }
-  if (message.disabled === true || message.config === undefined) {
-    const disabled: DisabledFilter = { disabled: true };
-    return disabled;
-  }
-  return resolveOne(name, message.config, scope.at('config'));
+  // An Any that is there and empty turns on what is off by default, without settings.
+  if (typeNameOf(config['@type']) === '') return { disabled: false } satisfies FilterSwitch;
+  return resolveOne(name, config, scope.at('config'));
 }

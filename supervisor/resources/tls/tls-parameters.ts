@@ -89,16 +89,27 @@ function resolveCiphers(messages: readonly string[] | undefined, scope: Scope): 
   return names;
 }
 
+/** Groups that Envoy's library knows and older versions of OpenSSL do not: offering fewer is safe. */
+const NEWER_CURVES = new Set(['X25519MLKEM768', 'MLKEM1024', 'X25519Kyber768Draft00']);
+
 function resolveCurves(messages: readonly string[] | undefined, scope: Scope): string {
   const names = messages === undefined || messages.length === 0 ? DEFAULT_CURVES : messages;
   const refused = names.filter((name) => !isAccepted({ ecdhCurve: name }));
-  if (refused.length > 0) {
-    scope.error(
-      'conflict',
-      `Failed to initialize ECDH curves ${names.join(':')}`,
-      `this OpenSSL does not know ${refused.join(', ')}`,
+  if (refused.length === 0) return names.join(':');
+  const rest = names.filter((name) => !refused.includes(name));
+  if (rest.length > 0 && refused.every((name) => NEWER_CURVES.has(name))) {
+    scope.warning(
+      'no_effect',
+      `ECDH curves ${refused.join(', ')} are not offered: this OpenSSL does not know them`,
+      'Node.js 24 and later have them; the other curves of the list are used',
     );
+    return rest.join(':');
   }
+  scope.error(
+    'conflict',
+    `Failed to initialize ECDH curves ${names.join(':')}`,
+    `this OpenSSL does not know ${refused.join(', ')}`,
+  );
   return names.join(':');
 }
 

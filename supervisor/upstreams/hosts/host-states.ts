@@ -2,6 +2,7 @@
  * What is known of each host of one cluster, by id, with the slots in shared pages that a host has
  * as long as the cluster has the host.
  */
+import { hasSlowStart } from '../../../shared/resources/clusters/lb-policy.ts';
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { OutlierSlots } from '../../health/outlier-slots.ts';
@@ -31,7 +32,7 @@ export class HostStates {
   /** A host that was not there: it counts as `bits` say until more is known. */
   add(host: HostResource, bits: number): HostState {
     const { resolved, clock, breakers } = this.#options;
-    const startsSlowly = resolved.resource.lbPolicy.slowStart !== undefined;
+    const startsSlowly = hasSlowStart(resolved.resource.lbPolicy);
     const state: HostState = {
       given: host,
       host,

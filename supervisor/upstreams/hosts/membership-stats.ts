@@ -3,6 +3,7 @@
  * many of them are healthy, and how its host set came about. Traffic is counted by the workers into
  * the same blocks.
  */
+import { findPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
 import type { ClusterResource, HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { NO_MATCH, socketOf } from '../../../shared/resources/clusters/socket-match.ts';
 import { isCounted } from '../../../shared/resources/clusters/host-health.ts';
@@ -143,7 +144,8 @@ function defineFeatures(
     blocks.push(writer.defineBlock(TLS_SOCKET_FACTORY, `${prefix}client_ssl_socket_factory.`));
   }
   const { timeoutBudgets, requestResponseSizes } = trackClusterStats;
-  if (lbPolicy.subsets !== undefined) blocks.push(writer.defineBlock(SUBSETS, prefix));
+  if (findPolicy(lbPolicy, 'subset') !== undefined)
+    blocks.push(writer.defineBlock(SUBSETS, prefix));
   if (timeoutBudgets) blocks.push(writer.defineBlock(TIMEOUT_BUDGETS, prefix));
   if (requestResponseSizes) blocks.push(writer.defineBlock(REQUEST_RESPONSE_SIZES, prefix));
   return blocks;

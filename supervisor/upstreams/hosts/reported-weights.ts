@@ -10,7 +10,17 @@ import {
   weightAt,
 } from '../../../shared/resources/clusters/reported-weights.ts';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
-import type { LoadReportOptions } from '../../../shared/resources/clusters/lb-policy.ts';
+import {
+  findPolicy,
+  type LbPolicy,
+  type LoadReportOptions,
+} from '../../../shared/resources/clusters/lb-policy.ts';
+
+/** Undefined of a cluster whose policy does not go by them. */
+export function reportedWeightsOf(policy: LbPolicy, clock: Clock): ReportedWeights | undefined {
+  const options = findPolicy(policy, 'client_side_weighted_round_robin')?.loadReports;
+  return options && new ReportedWeights(options, clock);
+}
 
 export class ReportedWeights {
   readonly #options: LoadReportOptions;

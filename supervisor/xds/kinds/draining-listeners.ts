@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import { LingeringListener } from '../../store/lingering-listener.ts';
 import type { ResourceStore, ResourceVersion } from '../../store/resource-store.ts';
 import type { ResourceUse } from '../../store/resource-use.ts';
-import { goneChains, holdsRoutes } from './listener-changes.ts';
+import { goneChains, routesHolder } from './listener-changes.ts';
 
 type Version = ResourceVersion<'listener'>;
 
@@ -58,7 +58,7 @@ export class DrainingListeners {
   drainChains(uses: readonly ResourceUse[], earlier: Version, later: Version): void {
     const gone = goneChains(earlier.message, later.message);
     const count = gone.length;
-    const routes = earlier.resolved.inlineRoutes.filter((each) => holdsRoutes(gone, each));
+    const routes = earlier.resolved.inlineRoutes.filter(routesHolder(gone));
     this.#chains += count;
     this.#afterDrain(uses, new LingeringListener(earlier, routes), () => {
       this.#chains -= count;

@@ -7,11 +7,11 @@ import type { Clock } from '../../../shared/process/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { UnreadyTargets } from '../../store/discovery-status.ts';
 import type { OpenListeners, PreparedListener } from '../../sockets/open-listeners.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type {
   NamedFilter,
   NamedRoutes,
   NamedScopes,
-  NamedSecret,
   ResolvedListener,
 } from '../../resolved/resolved-bootstrap.ts';
 import type { ResourceStore, ResourceVersion } from '../../store/resource-store.ts';

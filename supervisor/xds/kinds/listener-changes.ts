@@ -10,16 +10,35 @@ export function changesOnlyChains(earlier: JsonObject, later: JsonObject): boole
 
 /** The chains of the earlier version that the later one does not have. */
 export function goneChains(earlier: JsonObject, later: JsonObject): readonly JsonObject[] {
-  const present = allChains(later);
-  return allChains(earlier).filter((chain) => !present.some((each) => isSameMessage(each, chain)));
+  const present = new Map<string, JsonObject[]>();
+  for (const chain of allChains(later)) {
+    const key = matchOf(chain);
+    const known = present.get(key);
+    if (known === undefined) present.set(key, [chain]);
+    else known.push(chain);
+  }
+  return allChains(earlier).filter(
+    (chain) => !present.get(matchOf(chain))?.some((each) => isSameMessage(each, chain)),
+  );
 }
 
-/** Whether these routes stand in one of the chains of the same message. */
-export function holdsRoutes(chains: readonly JsonObject[], routes: object): boolean {
-  return chains.some(({ filters }) =>
-    (filters as readonly { readonly typed_config?: JsonObject }[] | undefined)?.some(
-      ({ typed_config: settings }) => settings?.['route_config'] === routes,
-    ),
+/** Says of routes whether they stand in one of the chains of the same message. */
+export function routesHolder(chains: readonly JsonObject[]): (routes: object) => boolean {
+  const held = new Set<unknown>();
+  for (const { filters = [] } of chains) {
+    for (const { typed_config: settings } of filters as readonly JsonObject[]) {
+      held.add((settings as JsonObject | undefined)?.['route_config']);
+    }
+  }
+  return (routes) => held.has(routes);
+}
+
+/** Chains of a listener differ in it, or in their names where it has a matcher. */
+function matchOf({ name, filter_chain_match: match }: JsonObject): string {
+  return JSON.stringify([name, match], (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))
+      : value,
   );
 }
 

@@ -5,10 +5,11 @@
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
-import type { NamedSecret } from '../../resolved/resolved-bootstrap.ts';
+import type { DiscoveredSecret, NamedSecret } from '../../resolved/named-secret.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
 import type { Definition } from '../../stats/stat-store.ts';
+import { AwsCredentials } from './aws-credentials.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import type { NamedOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
@@ -24,7 +25,8 @@ export interface SecretDiscoveryOptions extends NamedOptions {
 
 export function discoverSecrets(options: SecretDiscoveryOptions): NamedResources<NamedSecret> {
   return new NamedResources({
-    open: (secret) => new SharedSecret(secret, options),
+    open: (secret) =>
+      'source' in secret ? new SharedSecret(secret, options) : new AwsCredentials(secret, options),
     target: ({ name }) => `shared target SdsApi ${name}`,
   });
 }
@@ -32,7 +34,7 @@ export function discoverSecrets(options: SecretDiscoveryOptions): NamedResources
 type Given = Pick<DiscoveredResource, 'message' | 'versionInfo'>;
 
 class SharedSecret extends SharedResource {
-  readonly #secret: NamedSecret;
+  readonly #secret: DiscoveredSecret;
   readonly #options: SecretDiscoveryOptions;
   readonly #rotationFailures: Definition;
   /** As its source gave it, its files unread. */
@@ -43,7 +45,7 @@ class SharedSecret extends SharedResource {
   /** Moves that come together are looked at once. */
   #isRereadPlanned = false;
 
-  constructor(secret: NamedSecret, options: SecretDiscoveryOptions) {
+  constructor(secret: DiscoveredSecret, options: SecretDiscoveryOptions) {
     super();
     this.#secret = secret;
     this.#options = options;

@@ -172,7 +172,10 @@ export class ResourceResolver {
     const { isStaticCluster } = this.#options;
     if (isStaticCluster === undefined) return;
     checkSources(named, isStaticCluster, scope);
-    const sources = [...named.sources, ...named.secrets.map(({ source }) => source)];
+    const sources = [
+      ...named.sources,
+      ...named.secrets.flatMap((each) => ('source' in each ? each.source : [])),
+    ];
     if (this.#hasAggregated || !sources.some(({ kind }) => kind === 'ads')) return;
     scope.error('conflict', 'ADS must be configured to support an ADS config source');
   }

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import protobuf from 'protobufjs';
 import { readLimitAnswer } from '../../../workers/filters/common/rate-limit-service.ts';
 import { readCheckResponse } from '../../../workers/filters/http/ext-authz/check-response.ts';
-import { readMessage } from '../../../workers/protobuf/proto-reader.ts';
+import { readMessage } from '../../../shared/protobuf/proto-reader.ts';
 import { attackRandom, attackRuns } from '../../support/attack.ts';
 import { checkResponse, limitResponse } from '../../support/peers/services/asked-services.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { lengthDelimited, keyBytes, varintBytes } from '../../../shared/bytes/protobuf-wire.ts';
+import { lengthDelimited, keyBytes, varintBytes } from '../../../shared/protobuf/records.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { startHttp2Upstream } from '../../support/peers/http2.ts';
 import { isQuiet, proxyToHttp2 } from '../../support/programs/http2-upstreams.ts';

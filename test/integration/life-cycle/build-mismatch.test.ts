@@ -2,7 +2,7 @@
  * A package that is upgraded under a running server: what it cannot replace, it goes on without.
  */
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
@@ -40,6 +40,23 @@ describe('a server whose files on disk become another build', () => {
     }
     writeFileSync(stamp, original);
     await waitUntil('the worker', () => sluice.stderr().includes('serves again'));
+  });
+});
+
+describe('a build that was moved since its code was compiled', () => {
+  it('names lines of source by the tables beside its own files', async () => {
+    using scratch = makeScratch();
+    const main = copyProduct(scratch.path);
+    const folder = dirname(main);
+    for (const file of readdirSync(folder).filter((name) => name.endsWith('.files.json'))) {
+      const path = join(folder, file);
+      writeFileSync(
+        path,
+        readFileSync(path, 'utf8').replaceAll('server/serve.ts', 'server/moved.ts'),
+      );
+    }
+    await using sluice = await startSluice({ main, bootstrap: bootstrap({}) });
+    assert.match(sluice.stderr(), /\[supervisor\/server\/moved\.ts:\d+\] initializing epoch/);
   });
 });
 

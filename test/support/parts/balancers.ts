@@ -4,7 +4,7 @@ import { systemClock } from '../../../shared/process/clock.ts';
 import { SecretStore } from '../../../workers/tls/secret-store.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import type { ClusterContext } from '../../../workers/upstream/cluster-context.ts';
-import type { BalancerContext } from '../../../workers/upstream/make-balancer.ts';
+import type { BalancerContext } from '../../../workers/upstream/balancing/balancer-context.ts';
 import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
 
 export function balancerContext(changes: Partial<BalancerContext> = {}): BalancerContext {
@@ -16,9 +16,11 @@ export function balancerContext(changes: Partial<BalancerContext> = {}): Balance
     count: () => undefined,
     countStructure: () => undefined,
     countLoadAware: () => undefined,
+    healthyPanicThreshold: 50,
     onDuplicates: () => undefined,
     allActiveRequests: () => 0,
     onTable: () => undefined,
+    hashPolicies: undefined,
     ...changes,
   };
 }

@@ -16,6 +16,7 @@ import type { Route, VirtualHost } from '../../../shared/resources/routes/route.
 import { ALL_TEMPLATES } from '../../../shared/stats/templates/all-templates.ts';
 import type { DataPlane } from '../../../workers/data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv } from '../../../workers/loop/data-plane-env.ts';
+import { WARM_UP_HERITAGE } from '../../../workers/warm-up/warm-up-resources.ts';
 import { createDataPlane } from '../../../workers/data-plane/data-plane.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { HTTP2_OPTIONS } from './http2-options.ts';
@@ -71,7 +72,7 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
   const { fd, port } = openListener(setup.port ?? 0);
   const address = { kind: 'ip', family: 'v4', address: '127.0.0.1', port } as const;
   const hosts = (setup.upstreamPorts ?? []).map((each) => host(each));
-  plane.apply([
+  await plane.apply([
     { op: 'put_cluster', cluster: cluster('up', setup.cluster, setup.upstreamHttp) },
     { op: 'put_hosts', hosts: { cluster: 'up', hosts, overprovisioningFactor: 140 } },
     ...(setup.updates ?? []),
@@ -79,7 +80,7 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
   ]);
   await plane.listen('web', [{ fd, address, backlog: 1024 }]);
   const replaceListener = (changed: DataPlaneSetup): void => {
-    plane.apply([{ op: 'put_listener', listener: listener(changed, [address]) }]);
+    void plane.apply([{ op: 'put_listener', listener: listener(changed, [address]) }]);
   };
   const close = async (): Promise<void> => plane.close();
   return {
@@ -107,7 +108,8 @@ export function cluster(
     name,
     statName: name,
     connectTimeoutMs: 1000,
-    lbPolicy: { kind: 'ROUND_ROBIN', healthyPanicThreshold: 50 },
+    lbPolicy: { kind: 'round_robin' },
+    healthyPanicThreshold: 50,
     perConnectionBufferLimitBytes: 1024 * 1024,
     circuitBreakers: { DEFAULT: thresholds, HIGH: thresholds },
     tcpIdleTimeoutMs: 600_000,
@@ -144,24 +146,9 @@ export function host(port: number, changes: Partial<HostResource> = {}): HostRes
 
 /** Of the only worker there is. */
 export const HERITAGE: WorkerHeritage = {
-  workerIndex: 0,
-  concurrency: 1,
-  fileFlushIntervalMs: 10_000,
-  fileFlushMinSizeKb: 64,
+  ...WARM_UP_HERITAGE,
   drainTimeS: 600,
   drainStrategy: 'gradual',
-  ticketKeys: Buffer.alloc(48).toString('base64'),
-  log: {
-    levels: { default: 'off', components: {}, files: [] },
-    format: '',
-    isEscaped: false,
-    isFineGrain: false,
-    path: '',
-    isStackSingleEntry: false,
-  },
-  enableCoreDump: false,
-  localAddressIpVersion: 'v4',
-  node: { id: '', cluster: '', zone: '', metadata: {} },
 };
 
 export function listener(

@@ -9,8 +9,8 @@ import {
   type Struct,
 } from '../../../shared/text/dictionary.ts';
 import type { Address, CertificateInfo, ConnectionInfo } from '../../net/connection-info.ts';
-import type { ProtoWriter } from '../../protobuf/proto-writer.ts';
-import { writeStruct } from '../../protobuf/struct-message.ts';
+import type { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
+import { writeStruct } from '../../../shared/protobuf/struct-message.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import { repairUtf8 } from '../../tap/repair-utf8.ts';
 

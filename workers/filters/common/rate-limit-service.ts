@@ -4,9 +4,13 @@
  */
 import type { RateLimitEntry } from '../../../shared/resources/routes/rate-limits.ts';
 import type { Struct } from '../../../shared/text/dictionary.ts';
-import { type ProtoField, readMessage, visitFields } from '../../protobuf/proto-reader.ts';
-import { ProtoWriter } from '../../protobuf/proto-writer.ts';
-import { readStruct } from '../../protobuf/struct-message.ts';
+import {
+  type ProtoField,
+  readMessage,
+  visitFields,
+} from '../../../shared/protobuf/proto-reader.ts';
+import { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
+import { readStruct } from '../../../shared/protobuf/struct-message.ts';
 import type { GrpcRequest, GrpcService } from '../../services/grpc-services.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import { repairUtf8 } from '../../tap/repair-utf8.ts';

@@ -18,7 +18,7 @@ import type { HeaderMap } from '../../stream/header-map.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import { addMetadata } from '../common/add-metadata.ts';
 import { decodeBase64, parseDouble } from '../common/number-text.ts';
-import { readValueMessage } from '../common/value-message.ts';
+import { readValue } from '../../../shared/protobuf/struct-message.ts';
 import { CompiledSettings, type FilterContext } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';
 
@@ -132,7 +132,7 @@ const TYPES = {
     const value = parseDouble(bytes.toString('latin1'));
     return value === undefined ? undefined : { value };
   },
-  protobuf: readValueMessage,
+  protobuf: readValue,
 } satisfies Record<
   MetadataEntry['type'],
   (bytes: Buffer) => { readonly value: unknown } | undefined

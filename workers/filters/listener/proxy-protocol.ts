@@ -7,7 +7,7 @@
  */
 import { dictionary, joined } from '../../../shared/text/dictionary.ts';
 import { isUtf8 } from 'node:buffer';
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from '../../../shared/addresses/ip-text.ts';
 import type { ProxyProtocolFilter } from '../../../shared/resources/filters/listener/proxy-protocol.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { PROXY_PROTOCOL } from '../../../shared/resources/filters/listener/proxy-protocol.ts';

@@ -4,8 +4,8 @@ import { dottedPrefix } from '../../../shared/stats/stat-scope.ts';
 import { NETWORK_EXT_AUTHZ } from '../../../shared/resources/filters/network/ext-authz.ts';
 import { type Dictionary, dictionary } from '../../../shared/text/dictionary.ts';
 import { compileMetadataMatcher } from '../../matching/value-matcher.ts';
-import { readMessage } from '../../protobuf/proto-reader.ts';
-import { ProtoWriter } from '../../protobuf/proto-writer.ts';
+import { readMessage } from '../../../shared/protobuf/proto-reader.ts';
+import { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
 import { ResponseFlag } from '../../stream/response-flags.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import {

@@ -33,11 +33,12 @@ const FAILS = 1 << 18;
 const SYMBOL_SHIFT = 19;
 const STATE_MASK = 0xffff;
 
-/** By state and nibble: the next state, the symbol, and the flags above. */
-const transitions = buildTransitions();
+/** By state and nibble: the next state, the symbol, and the flags above. Made at first use. */
+let transitionsOnce: Int32Array | undefined;
 
 /** Decodes `input` from `start` to `end` as latin-1; undefined where the code is broken. */
 export function decodeHuffman(input: Uint8Array, start: number, end: number): string | undefined {
+  const transitions = (transitionsOnce ??= buildTransitions());
   // The shortest code has five bits.
   const most = ((end - start) * 8) / 5 + 1;
   const out = most <= scratch.length ? scratch : Buffer.allocUnsafe(most);

@@ -1,5 +1,5 @@
 /** The names of a request's host that TLS towards it uses, where its cluster says so. */
-import { isIP } from 'node:net';
+import { isIP } from '../../../shared/addresses/ip-text.ts';
 import { parseAuthority } from '../../../shared/addresses/authority.ts';
 import type { UpstreamHttpOptions } from '../../../shared/resources/clusters/cluster.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';

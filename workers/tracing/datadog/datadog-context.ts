@@ -19,6 +19,9 @@ const MAX_64 = 2n ** 64n - 1n;
 /** Datadog's own limit on what is carried along. */
 const TAGS_LENGTH_MAX = 512;
 const MEMBERS_MAX = 32;
+/** Of Datadog's member of the state, with its name. */
+const OWN_MEMBER_MAX = 256;
+const NOT_IN_STATE = /[^\x20-\x7e]|[,;~]/g;
 
 export interface DatadogContext {
   readonly traceLow: bigint;
@@ -110,11 +113,26 @@ export function writeDatadogContext(headers: HeaderMap, place: DatadogPlace): vo
   const fields = [
     `s:${priority}`,
     `p:${hex64(spanId)}`,
-    ...(origin === '' ? [] : [`o:${origin}`]),
-    ...tags.map(([name, value]) => `t.${name.slice(6)}:${value.replaceAll('=', '~')}`),
+    ...(origin === '' ? [] : [`o:${inState(origin)}`]),
+    ...tags.map(([name, value]) => `t.${inState(name.slice(6))}:${inState(value)}`),
   ];
-  const own = `dd=${fields.join(';')}`;
+  const own = ownMember(fields);
   writeTracestate(headers, otherState === '' ? own : `${own},${otherState}`);
+}
+
+/** As many of the fields as fit into what Datadog permits its member. */
+function ownMember(fields: readonly string[]): string {
+  let member = '';
+  for (const field of fields) {
+    const longer = member === '' ? `dd=${field}` : `${member};${field}`;
+    if (longer.length <= OWN_MEMBER_MAX) member = longer;
+  }
+  return member;
+}
+
+/** A text from outside must not end its field or the member that it stands in. */
+function inState(text: string): string {
+  return text.replaceAll(NOT_IN_STATE, '_').replaceAll('=', '~');
 }
 
 export function hex64(id: bigint): string {

@@ -1,5 +1,5 @@
 /** Spans of the Datadog tracer. Those of one request leave together, when the last has ended. */
-import { Packr } from 'msgpackr';
+import { Packr } from '../../../shared/channel/msgpack.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { type Span, SpanTags } from '../span.ts';
 import { newId64 } from '../span-ids.ts';

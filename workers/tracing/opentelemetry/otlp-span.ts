@@ -1,5 +1,5 @@
 /** A span of the OpenTelemetry tracer, and its form on the wire. */
-import { ProtoWriter } from '../../protobuf/proto-writer.ts';
+import { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { writeAttribute } from '../../telemetry/otlp-values.ts';
 import { type Span, type SpanKind, SpanTags } from '../span.ts';

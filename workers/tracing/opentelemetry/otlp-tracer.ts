@@ -2,7 +2,7 @@
 import type { OpenTelemetryTracerConfig } from '../../../shared/resources/tracing/opentelemetry.ts';
 import { readInteger } from '../../../shared/runtime/read-runtime.ts';
 import { OPENTELEMETRY_TRACER } from '../../../shared/stats/templates/telemetry.ts';
-import { ProtoWriter } from '../../protobuf/proto-writer.ts';
+import { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { BatchSender } from '../../telemetry/batch-sender.ts';
 import { otlpCollector, type Collector, type Outcome } from '../../telemetry/collector.ts';

@@ -1,5 +1,5 @@
 /** Segments of the SkyWalking tracer: the spans of one request, which leave together. */
-import { ProtoWriter } from '../../protobuf/proto-writer.ts';
+import { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { UpstreamHostInfo } from '../../stream/stream-info.ts';
 import { repairUtf8 } from '../../tap/repair-utf8.ts';

@@ -4,7 +4,7 @@
  * there yet is made.
  */
 import { metadataValue } from '../../matching/metadata-value.ts';
-import type { OriginalDstOptions } from '../../../shared/resources/clusters/cluster.ts';
+import type { OriginalDstOptions } from '../../../shared/resources/clusters/provided-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { parseIpPort } from '../../stream/ip-port.ts';
 import type { Steps } from '../../loop/sliced-work.ts';

@@ -4,10 +4,8 @@
  * cluster of its own, that one chooses.
  */
 import { parseAuthority, printAuthority } from '../../../shared/addresses/authority.ts';
-import type {
-  ForwardProxyOptions,
-  HostAnswer,
-} from '../../../shared/resources/clusters/cluster.ts';
+import type { ForwardProxyOptions } from '../../../shared/resources/clusters/provided-policy.ts';
+import type { HostAnswer } from '../../../shared/resources/clusters/cluster.ts';
 import { subClusterName } from '../../../shared/resources/clusters/sub-cluster.ts';
 import { dynamicHost, dynamicPort, type FilterState } from './dynamic-host.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

@@ -5,7 +5,7 @@
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../../stream/codec.ts';
 import { isLocalConnectError } from '../../net/connect-errors.ts';
-import type { ByteCounters } from '../../net/transport.ts';
+import type { ByteCounters } from '../../net/byte-stream.ts';
 import type { UpstreamCluster } from '../cluster.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 

@@ -1,7 +1,7 @@
 /** Messages of services that filters ask, as a test writes and reads them, and their clusters. */
-import { readMessage, visitFields } from '../../../../workers/protobuf/proto-reader.ts';
-import { ProtoWriter } from '../../../../workers/protobuf/proto-writer.ts';
-import { writeStruct } from '../../../../workers/protobuf/struct-message.ts';
+import { readMessage, visitFields } from '../../../../shared/protobuf/proto-reader.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
+import { writeStruct } from '../../../../shared/protobuf/struct-message.ts';
 import { staticCluster } from '../../parts/bootstrap.ts';
 
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';

@@ -9,18 +9,20 @@ import {
   receiveDescriptorMessage,
   sendDescriptorMessage,
 } from '../../../../shared/posix/descriptor-messages.ts';
-import { SOCK_DGRAM, SO_PASSCRED, SOL_SOCKET } from '../../../../shared/posix/layout.ts';
-import { openFileLimit, setOpenFileLimit } from '../../../../shared/posix/processes.ts';
 import {
-  bindSocket,
-  openSeqpacketPair,
-  openSocket,
-  setSocketOption,
-} from '../../../../shared/posix/sockets.ts';
+  SOCK_DGRAM,
+  SOCK_SEQPACKET,
+  SOCK_STREAM,
+  SO_PASSCRED,
+  SOL_SOCKET,
+} from '../../../../shared/posix/layout.ts';
+import { openFileLimit, setOpenFileLimit } from '../../../../shared/posix/processes.ts';
+import { bindSocket, openSocket, setSocketOption } from '../../../../shared/posix/sockets.ts';
+import { openSocketPair } from '../../../support/parts/socket-pair.ts';
 
 describe('descriptor messages', () => {
   it('carry descriptors that open the same file and are closed on exec', () => {
-    const [sender, receiver] = openSeqpacketPair();
+    const [sender, receiver] = openSocketPair(SOCK_SEQPACKET);
     const file = openSync('/dev/null', 'r');
     assert.equal(sendDescriptorMessage(sender, Buffer.from([1]), [file, file, file]), true);
     const message = receiveDescriptorMessage(receiver);
@@ -35,7 +37,7 @@ describe('descriptor messages', () => {
   });
 
   it('carry the kernel’s most descriptors at once, and one more is refused', () => {
-    const [sender, receiver] = openSeqpacketPair();
+    const [sender, receiver] = openSocketPair(SOCK_SEQPACKET);
     const most = Array.from({ length: 253 }, () => sender);
     assert.equal(sendDescriptorMessage(sender, Buffer.from([1]), most), true);
     const message = receiveDescriptorMessage(receiver);
@@ -47,8 +49,23 @@ describe('descriptor messages', () => {
     [sender, receiver].forEach(closeDescriptor);
   });
 
+  it('stay apart on a stream, as the runtime makes one for a child', () => {
+    const [sender, receiver] = openSocketPair(SOCK_STREAM);
+    for (const count of [1, 3, 2]) {
+      const some = Array.from({ length: count }, () => sender);
+      assert.equal(sendDescriptorMessage(sender, Buffer.from([count]), some), true);
+    }
+    for (const count of [1, 3, 2]) {
+      const message = receiveDescriptorMessage(receiver);
+      assert.deepEqual([...(message?.data ?? [])], [count]);
+      assert.equal(message?.descriptors.length, count);
+      message.descriptors.forEach(closeDescriptor);
+    }
+    [sender, receiver].forEach(closeDescriptor);
+  });
+
   it('are absent rather than awaited, and a full queue says so', () => {
-    const [sender, receiver] = openSeqpacketPair();
+    const [sender, receiver] = openSocketPair(SOCK_SEQPACKET);
     assert.equal(receiveDescriptorMessage(receiver), undefined);
     let sent = 0;
     while (sent < 10_000 && sendDescriptorMessage(sender, Buffer.alloc(16_384))) sent += 1;
@@ -62,7 +79,7 @@ describe('descriptor messages', () => {
   });
 
   it('are cut with nothing left open where this process may open no more', () => {
-    const [sender, receiver] = openSeqpacketPair();
+    const [sender, receiver] = openSocketPair(SOCK_SEQPACKET);
     const limit = openFileLimit();
     const most = Array.from({ length: 253 }, () => sender);
     const before = readdirSync('/proc/self/fd').length;

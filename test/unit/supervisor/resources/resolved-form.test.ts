@@ -312,17 +312,15 @@ describe('a resolved cluster', () => {
 
   it("has the API's defaults", async () => {
     const [cluster] = (await resolved(base())).clusters;
-    const thresholds = {
-      maxConnections: 1024,
-      maxPendingRequests: 1024,
-      maxRequests: 1024,
-      maxRetries: 3,
-    };
+    const limit = 1024;
+    const connections = { maxConnections: limit, maxPendingRequests: limit };
+    const thresholds = { ...connections, maxRequests: limit, maxRetries: 3 };
     assert.deepEqual(cluster?.resource, {
       name: 'c',
       statName: 'c',
       connectTimeoutMs: 5_000,
-      lbPolicy: { kind: 'ROUND_ROBIN', healthyPanicThreshold: 50 },
+      lbPolicy: { kind: 'round_robin' },
+      healthyPanicThreshold: 50,
       perConnectionBufferLimitBytes: 1_048_576,
       circuitBreakers: { DEFAULT: thresholds, HIGH: thresholds },
       upstreamHttp: {

@@ -72,7 +72,7 @@ function openLogs(scratch: Scratch): readonly string[] {
 function putAll({ plane }: Running, scratch: Scratch): readonly WeakRef<object>[] {
   return Array.from({ length: VERSIONS }, (_, version) => {
     const resource = versionOf(version, scratch);
-    plane.apply([{ op: 'put_listener', listener: resource }]);
+    void plane.apply([{ op: 'put_listener', listener: resource }]);
     return new WeakRef(resource);
   });
 }
@@ -104,7 +104,7 @@ describe('versions of a listener that were replaced', () => {
     const { plane, clock, names } = running;
     const before = names();
     const resources = putAll(running, scratch);
-    plane.apply([{ op: 'remove_listener', name: 'web' }]);
+    void plane.apply([{ op: 'remove_listener', name: 'web' }]);
     assert.ok((await stillThere(resources)) <= 1);
     await waitUntil('all files to close', () => openLogs(scratch).length === 0);
     assert.ok(names().includes(`http.web_${VERSIONS - 1}.`));

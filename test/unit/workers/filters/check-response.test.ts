@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readCheckResponse } from '../../../../workers/filters/http/ext-authz/check-response.ts';
-import { readMessage } from '../../../../workers/protobuf/proto-reader.ts';
-import { ProtoWriter } from '../../../../workers/protobuf/proto-writer.ts';
+import { readMessage } from '../../../../shared/protobuf/proto-reader.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import { checkResponse } from '../../../support/peers/services/asked-services.ts';
 
 /** With an error_response beside the code. */

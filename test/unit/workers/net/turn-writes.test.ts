@@ -28,6 +28,55 @@ describe('writes of a transport', () => {
     assert.deepEqual(calls, ['write one two', 'write three']);
   });
 
+  it('leave in one piece and in their order, long ones too', async () => {
+    const { loop, transport, calls } = start();
+    transport.gatherTurns();
+    const pieces = [9, 5000, 20, 1500, 16_384, 30, 12].map((length, at) =>
+      String.fromCharCode(97 + at).repeat(length),
+    );
+    for (const piece of pieces) {
+      loop.run(undefined, () => {
+        transport.writeText(`<${piece.length}>`);
+        transport.writeData(Buffer.from(piece));
+      });
+    }
+    await turnEnd();
+    assert.deepEqual(calls, [
+      `write ${pieces.map((piece) => `<${piece.length}>${piece}`).join('')}`,
+    ]);
+    assert.equal(transport.bytesWritten, (calls[0]?.length ?? 0) - 'write '.length);
+  });
+
+  it('of any length are written whole, in their order, in blocks of a bounded size', async () => {
+    const { loop, transport, calls } = start();
+    transport.gatherTurns();
+    let all = '';
+    for (const length of [
+      2000, 40_000, 3000, 100_000, 30_000, 30_000, 30_000, 1024, 1025, 90_000,
+    ]) {
+      const piece = String.fromCharCode(97 + (all.length % 26)).repeat(length);
+      all += `<${length}>${piece}`;
+      loop.run(undefined, () => {
+        transport.writeText(`<${length}>`);
+        transport.writeData(Buffer.from(piece));
+      });
+    }
+    loop.run(undefined, () => transport.writeText('end'));
+    await turnEnd();
+    assert.equal(calls.map((call) => call.slice('write '.length)).join(''), `${all}end`);
+    assert.ok(calls.length <= 9);
+  });
+
+  it('are lost with a connection that is reset, and given back', async () => {
+    const { loop, transport, calls } = start();
+    transport.gatherTurns();
+    loop.run(undefined, () => transport.writeData(Buffer.alloc(5000)));
+    loop.run(undefined, () => transport.reset());
+    await turnEnd();
+    assert.deepEqual(calls, ['reset']);
+    assert.equal(transport.bytesWritten, 0);
+  });
+
   it('leave before the turn ends when they are large', () => {
     const { loop, transport, calls } = start();
     transport.gatherTurns();

@@ -2,7 +2,7 @@
 import { balancerContext } from '../../../support/parts/balancers.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LbPolicy } from '../../../../shared/resources/clusters/lb-policy.ts';
+import type { NestedPolicy } from '../../../../shared/resources/clusters/lb-policy.ts';
 import type { HashPolicy } from '../../../../shared/resources/routes/route.ts';
 import { MurmurHash2 } from '../../../../workers/hash/murmur-hash2.ts';
 import { type Hash64, xxHash64 } from '../../../../workers/hash/xxhash64.ts';
@@ -19,8 +19,8 @@ import {
   updateBalancer,
   type LoadBalancer,
 } from '../../../../workers/upstream/balancing/load-balancer.ts';
-import { makeBalancer } from '../../../../workers/upstream/make-balancer.ts';
-import { cluster, host } from '../../../support/parts/data-plane.ts';
+import { makeBalancer } from '../../../../workers/upstream/balancing/lb-policies.ts';
+import { host } from '../../../support/parts/data-plane.ts';
 import { HASH_CHOICES } from '../../../support/parts/hash-choices.ts';
 import { streamInfo } from '../../../support/parts/stream.ts';
 import { FilterState } from '../../../../workers/net/filter-state.ts';
@@ -42,9 +42,8 @@ function hosts(weights: readonly number[]): UpstreamHost[] {
   });
 }
 
-function balancer(policy: Omit<LbPolicy, 'healthyPanicThreshold'>): LoadBalancer {
-  const resource = cluster('c', { lbPolicy: { healthyPanicThreshold: 50, ...policy } });
-  return makeBalancer(resource, balancerContext());
+function balancer(policy: NestedPolicy): LoadBalancer {
+  return makeBalancer(policy, balancerContext());
 }
 
 function choose(from: LoadBalancer, hash: Hash64 | undefined, draw = 0): UpstreamHost | undefined {
@@ -68,12 +67,12 @@ const RING = {
   usesHostname: false,
 } as const;
 const POLICIES = {
-  ring: { kind: 'RING_HASH', ringHash: RING },
+  ring: { kind: 'ring_hash', options: RING },
   murmur: {
-    kind: 'RING_HASH',
-    ringHash: { ...RING, minRingSize: 100, hashFunction: 'MURMUR_HASH_2' },
+    kind: 'ring_hash',
+    options: { ...RING, minRingSize: 100, hashFunction: 'MURMUR_HASH_2' },
   },
-  maglev: { kind: 'MAGLEV' },
+  maglev: { kind: 'maglev' },
 } as const;
 
 describe('a policy that hashes', () => {
@@ -235,7 +234,7 @@ describe('tables of hashes', () => {
       [undefined, undefined],
       [1, '127.0.0.2:9'],
     ] as const) {
-      const from = balancer({ kind: 'RING_HASH', ringHash: RING, weighsLocalities: true });
+      const from = balancer({ kind: 'ring_hash', options: RING, localities: { kind: 'weighted' } });
       const [first] = hosts([1]);
       assert.ok(first !== undefined);
       first.resource = {

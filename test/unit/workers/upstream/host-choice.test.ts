@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HostResource } from '../../../../shared/resources/clusters/cluster.ts';
+import type {
+  ClusterResource,
+  HostResource,
+} from '../../../../shared/resources/clusters/cluster.ts';
 import { HEALTH_BITS } from '../../../../shared/resources/clusters/host-health.ts';
-import type { LbPolicy } from '../../../../shared/resources/clusters/lb-policy.ts';
+import type {
+  NestedPolicy,
+  ZoneAwareOptions,
+} from '../../../../shared/resources/clusters/lb-policy.ts';
 import { CLUSTER } from '../../../../shared/stats/templates/cluster.ts';
 import { MersenneTwister } from '../../../../workers/hash/mersenne-twister.ts';
 import { HeaderMap } from '../../../../workers/stream/header-map.ts';
@@ -13,10 +19,11 @@ import {
   updateBalancer,
   type LoadBalancer,
 } from '../../../../workers/upstream/balancing/load-balancer.ts';
-import { type BalancerContext, makeBalancer } from '../../../../workers/upstream/make-balancer.ts';
+import type { BalancerContext } from '../../../../workers/upstream/balancing/balancer-context.ts';
+import { makeBalancer } from '../../../../workers/upstream/balancing/lb-policies.ts';
 import { mayBeNamed } from '../../../../workers/upstream/balancing/override-status.ts';
 import { balancerContext } from '../../../support/parts/balancers.ts';
-import { cluster, host } from '../../../support/parts/data-plane.ts';
+import { host } from '../../../support/parts/data-plane.ts';
 
 const PICKS = 100_000;
 /** Below it lie 99.99 % of all values with so many degrees of freedom. */
@@ -36,12 +43,11 @@ function hosts(facts: readonly Partial<HostResource>[]): readonly UpstreamHost[]
 }
 
 function balancer(
-  policy: Omit<LbPolicy, 'healthyPanicThreshold'>,
+  policy: NestedPolicy,
   of: readonly UpstreamHost[],
   context: Partial<BalancerContext> = {},
 ): LoadBalancer {
-  const lbPolicy = { healthyPanicThreshold: 50, ...policy };
-  const made = makeBalancer(cluster('c', { lbPolicy }), balancerContext(context));
+  const made = makeBalancer(policy, balancerContext(context));
   updateBalancer(made, of, 140);
   return made;
 }
@@ -76,12 +82,12 @@ describe('hosts that are excluded', () => {
         health: 'unhealthy',
         healthBits: HEALTH_BITS.failed_active_hc | HEALTH_BITS[flag],
       };
-      const kept = balancer({ kind: 'ROUND_ROBIN' }, hosts([{}, excluded, excluded, excluded]));
+      const kept = balancer({ kind: 'round_robin' }, hosts([{}, excluded, excluded, excluded]));
       assert.deepEqual(tally(kept, 8), [0, 8], flag);
-      const panicking = balancer({ kind: 'ROUND_ROBIN' }, hosts([excluded, excluded]));
+      const panicking = balancer({ kind: 'round_robin' }, hosts([excluded, excluded]));
       assert.deepEqual(tally(panicking, 8), [0, 4, 4], flag);
       const weighed = balancer(
-        { kind: 'ROUND_ROBIN', weighsLocalities: true },
+        { kind: 'round_robin', localities: { kind: 'weighted' } },
         hosts([
           { zone: 'a', localityWeight: 1 },
           { zone: 'a', localityWeight: 1, ...excluded },
@@ -101,7 +107,7 @@ describe('hosts that filters name', () => {
       { health: 'unhealthy', healthBits: HEALTH_BITS.failed_outlier_check },
       { health: 'degraded', healthBits: HEALTH_BITS.degraded_active_hc },
     ];
-    const taken = (statuses?: LbPolicy['namedHostStatuses']): readonly boolean[] =>
+    const taken = (statuses?: ClusterResource['namedHostStatuses']): readonly boolean[] =>
       facts.map((each) => mayBeNamed(host(1, each), statuses));
     assert.deepEqual(taken(), [true, false, false, true]);
     assert.deepEqual(taken(['DRAINING', 'UNHEALTHY']), [false, true, true, false]);
@@ -112,12 +118,12 @@ describe('the distribution of choices', () => {
   const even = Array.from({ length: 10 }, () => 1);
   const uneven = [1, 2, 3, 10];
   const cases = [
-    ['ROUND_ROBIN', even, even],
-    ['ROUND_ROBIN', uneven, uneven],
-    ['LEAST_REQUEST', even, even],
-    ['LEAST_REQUEST', uneven, uneven],
-    ['RANDOM', even, even],
-    ['RANDOM', uneven, [1, 1, 1, 1]],
+    ['round_robin', even, even],
+    ['round_robin', uneven, uneven],
+    ['least_request', even, even],
+    ['least_request', uneven, uneven],
+    ['random', even, even],
+    ['random', uneven, [1, 1, 1, 1]],
   ] as const;
   for (const [kind, weights, shares] of cases) {
     it(`of ${kind} is that of the weights ${weights.join(', ')}`, () => {
@@ -133,14 +139,17 @@ describe('the distribution of choices', () => {
       { zone: 'b', localityWeight: 3 },
       { zone: 'b', localityWeight: 3 },
     ]);
-    const counts = tally(balancer({ kind: 'RANDOM', weighsLocalities: true }, of), 40_000);
+    const counts = tally(
+      balancer({ kind: 'random', localities: { kind: 'weighted' } }, of),
+      40_000,
+    );
     assert.equal(counts[1], 10_000);
   });
 });
 
 describe('slow start', () => {
   const slowStart = { windowMs: 10_000, aggression: 1, minWeightPercent: 10 };
-  for (const kind of ['ROUND_ROBIN', 'LEAST_REQUEST'] as const) {
+  for (const kind of ['round_robin', 'least_request'] as const) {
     it(`gives a new host of ${kind} a share that grows with time`, () => {
       let nowMs = 100_000;
       const of = hosts([{ readySinceMs: 1 }, { readySinceMs: 100_000 }]);
@@ -164,11 +173,7 @@ describe('zone-aware choices', () => {
   const placed = (places: Places): readonly UpstreamHost[] =>
     hosts(places.map((place) => (typeof place === 'string' ? { zone: place } : place)));
 
-  function shares(
-    servers: Places,
-    places: Places,
-    zoneAware: LbPolicy['zoneAware'] | null = OPTIONS,
-  ) {
+  function shares(servers: Places, places: Places, zoneAware: ZoneAwareOptions | null = OPTIONS) {
     const counts: Record<string, number> = {};
     const names = Object.entries(CLUSTER.index);
     const note = (offset: number): void => {
@@ -178,7 +183,12 @@ describe('zone-aware choices', () => {
     const of = placed(servers);
     const usable = of.filter(({ health }) => health === 'healthy').length;
     const local = { hosts: of, version: 1, health: () => ({ total: of.length, usable }) };
-    const policy = { kind: 'ROUND_ROBIN', ...(zoneAware === null ? {} : { zoneAware }) } as const;
+    const policy = {
+      kind: 'round_robin',
+      ...(zoneAware === null
+        ? {}
+        : { localities: { kind: 'zone_aware' as const, options: zoneAware } }),
+    } as const;
     const chosen = placed(places);
     const from = balancer(policy, chosen, {
       ownLocality,
@@ -252,7 +262,7 @@ describe('zone-aware choices', () => {
 describe('bounded load', () => {
   it('leaves a host that is too busy for others, the same ones each time', () => {
     const of = hosts([{}, {}, {}, {}]);
-    const from = balancer({ kind: 'RING_HASH', hashBalanceFactor: 120 }, of, {
+    const from = balancer({ kind: 'ring_hash', balanceFactor: 120 }, of, {
       allActiveRequests: () => 8,
     });
     const hash = { high: 1, low: 2 };
@@ -280,54 +290,8 @@ describe('bounded load', () => {
   });
 });
 
-describe('hosts that a request names', () => {
-  const key = { namespace: 'chosen', path: ['by', 'filter'] };
-  const override = {
-    sources: [
-      { kind: 'header', name: 'x-host' },
-      { kind: 'metadata', ...key },
-    ],
-    tells: { namespace: 'told', path: ['host', 'id'] },
-  } as const;
-
-  function askedFor(named: string, inMetadata?: unknown) {
-    const requestHeaders = new HeaderMap();
-    requestHeaders.add('x-host', named);
-    const told: unknown[] = [];
-    return {
-      requestHeaders,
-      dynamicMetadata: new Map([['chosen', { by: { filter: inMetadata } }]]),
-      addMetadata: (namespace: string, value: unknown) =>
-        void told.push([namespace, structuredClone(value)]),
-      told,
-      computeHash: () => undefined,
-      maxHostDraws: 0,
-      refusesHost: () => false,
-    };
-  }
-
-  it('are taken one after the other with each choice, whatever their health, then others', () => {
-    const of = hosts([{}, {}, { health: 'unhealthy' }, { health: 'unhealthy' }]);
-    const from = balancer({ kind: 'ROUND_ROBIN', override }, of);
-    const asked = askedFor('127.0.0.1:9,, 127.0.0.1:3', ' 127.0.0.1:4 ');
-    const chosen = [0, 1, 2, 3].map(() => from.choose(asked, 0)?.port);
-    assert.deepEqual(chosen.slice(0, 2), [3, 4]);
-    assert.deepEqual(new Set(chosen.slice(2)), new Set([1, 2]));
-    assert.deepEqual(asked.told[0], ['told', { host: { id: '127.0.0.1:3' } }]);
-    assert.equal(asked.told.length, 4);
-  });
-
-  it('are others for each request, and none where nothing names one', () => {
-    const from = balancer({ kind: 'ROUND_ROBIN', override }, hosts([{}, {}]));
-    for (let request = 0; request < 3; request++) {
-      assert.equal(from.choose(askedFor('127.0.0.1:2', 7), 0)?.port, 2);
-    }
-    assert.deepEqual(tally(from, 4), [0, 2, 2]);
-  });
-});
-
 describe('priorities that were tried before', () => {
-  for (const kind of ['ROUND_ROBIN', 'RING_HASH'] as const) {
+  for (const kind of ['round_robin', 'ring_hash'] as const) {
     it(`are left out by ${kind} while others can take the request`, () => {
       const from = balancer({ kind }, hosts([{ priority: 0 }, { priority: 1 }]));
       const chosen = (...tried: readonly number[]): number | undefined =>

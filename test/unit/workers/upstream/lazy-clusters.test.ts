@@ -131,12 +131,12 @@ describe('clusters that nobody uses yet', () => {
   });
 
   it('are not those for which a worker has something to do at once', () => {
-    const { circuitBreakers, lbPolicy } = cluster('web');
+    const { circuitBreakers } = cluster('web');
     const closed = { ...circuitBreakers.DEFAULT, maxRequests: 0 };
     const watched = { ...circuitBreakers.HIGH, trackRemaining: true };
     assert.equal(mayBeLazy(withHosts('web')), true);
     for (const changes of [
-      { lbPolicy: { ...lbPolicy, kind: 'MAGLEV' } },
+      { lbPolicy: { kind: 'maglev' } },
       { circuitBreakers: { ...circuitBreakers, DEFAULT: closed } },
       { circuitBreakers: { ...circuitBreakers, HIGH: watched } },
     ] as const) {

@@ -6,7 +6,7 @@ import {
   mayBeLazy,
   type ClusterWithHosts,
 } from '../../../../shared/resources/clusters/lazy-clusters.ts';
-import type { LbPolicy } from '../../../../shared/resources/clusters/lb-policy.ts';
+import type { NestedPolicy } from '../../../../shared/resources/clusters/lb-policy.ts';
 import { MAGLEV, RING_HASH } from '../../../../shared/stats/templates/cluster-features.ts';
 import { LazyBatches } from '../../../../supervisor/store/lazy-batches.ts';
 import { ClusterManager } from '../../../../workers/upstream/cluster-manager.ts';
@@ -14,7 +14,7 @@ import type { ClusterContext } from '../../../../workers/upstream/cluster-contex
 import { clusterContext } from '../../../support/parts/balancers.ts';
 import { cluster, host } from '../../../support/parts/data-plane.ts';
 
-type Policy = Omit<LbPolicy, 'healthyPanicThreshold'>;
+type Policy = NestedPolicy;
 
 const RING = { hashFunction: 'XX_HASH', usesHostname: false } as const;
 
@@ -22,7 +22,7 @@ const hostsOf = (count: number, changes: Partial<HostResource> = {}): readonly H
   Array.from({ length: count }, (_, at) => host(at + 1, { weight: 3, ...changes }));
 
 const withPolicy = (policy: Policy, hosts: readonly HostResource[]): ClusterWithHosts => ({
-  cluster: cluster('c', { lbPolicy: { healthyPanicThreshold: 50, ...policy } }),
+  cluster: cluster('c', { lbPolicy: { ...policy } }),
   hosts: { cluster: 'c', hosts, overprovisioningFactor: 140 },
 });
 
@@ -57,10 +57,11 @@ describe('the table of a cluster that nobody uses yet', () => {
   it('has the figures that it has when somebody asks, whatever its sizes', () => {
     const ring = fc
       .record({ minRingSize: fc.nat(2048), maxRingSize: fc.integer({ min: 1, max: 4096 }) })
-      .map((sizes): Policy => ({ kind: 'RING_HASH', ringHash: { ...RING, ...sizes } }));
-    const maglev = fc
-      .constantFrom(2, 211, 1009, 65_537)
-      .map((tableSize): Policy => ({ kind: 'MAGLEV', maglev: { tableSize, usesHostname: false } }));
+      .map((sizes): Policy => ({ kind: 'ring_hash', options: { ...RING, ...sizes } }));
+    const maglev = fc.constantFrom(2, 211, 1009, 65_537).map((tableSize): Policy => ({
+      kind: 'maglev',
+      options: { tableSize, usesHostname: false },
+    }));
     fc.assert(
       fc.property(fc.oneof(ring, maglev), fc.integer({ min: 1, max: 120 }), (policy, count) => {
         const { manager, context } = idling(withPolicy(policy, hostsOf(count)));
@@ -75,7 +76,7 @@ describe('the table of a cluster that nobody uses yet', () => {
 
   it('is told of once, and no more when the cluster is gone', () => {
     for (const wakes of [false, true]) {
-      const { manager, context } = idling(withPolicy({ kind: 'MAGLEV' }, hostsOf(100)));
+      const { manager, context } = idling(withPolicy({ kind: 'maglev' }, hostsOf(100)));
       assert.deepEqual(figuresOf(context), [0, 0, 0, 656, 655]);
       if (wakes) assert.notEqual(manager.get('c'), undefined);
       void manager.apply({ op: 'remove_cluster', name: 'c' });
@@ -85,7 +86,7 @@ describe('the table of a cluster that nobody uses yet', () => {
   });
 
   it('follows hosts that come before anybody asks', () => {
-    const { manager, context } = idling(withPolicy({ kind: 'MAGLEV' }, hostsOf(100)));
+    const { manager, context } = idling(withPolicy({ kind: 'maglev' }, hostsOf(100)));
     const hosts = { cluster: 'c', hosts: hostsOf(2), overprovisioningFactor: 140 };
     void manager.apply({ op: 'put_hosts', hosts });
     assert.deepEqual(figuresOf(context), [0, 0, 0, 32_769, 32_768]);
@@ -93,7 +94,7 @@ describe('the table of a cluster that nobody uses yet', () => {
   });
 
   it('is not left for later where the number of hosts does not say all of it', () => {
-    const policy: Policy = { kind: 'RING_HASH' };
+    const policy: Policy = { kind: 'ring_hash' };
     assert.equal(mayBeLazy(withPolicy(policy, hostsOf(3))), true);
     const others = hostsOf(2);
     for (const both of [
@@ -101,12 +102,15 @@ describe('the table of a cluster that nobody uses yet', () => {
       withPolicy(policy, [...others, host(9, { weight: 2 })]),
       withPolicy(policy, [...others, host(9, { weight: 3, priority: 1 })]),
       withPolicy(policy, [...others, host(9, { weight: 3, health: 'unhealthy' })]),
-      withPolicy({ ...policy, weighsLocalities: true }, hostsOf(3, { localityWeight: 1 })),
       withPolicy(
-        { ...policy, ringHash: { ...RING, minRingSize: 9000, maxRingSize: 9000 } },
+        { ...policy, localities: { kind: 'weighted' } },
+        hostsOf(3, { localityWeight: 1 }),
+      ),
+      withPolicy({ ...policy, options: { ...RING, minRingSize: 9000, maxRingSize: 9000 } }, others),
+      withPolicy(
+        { kind: 'maglev', options: { tableSize: 5_000_011, usesHostname: false } },
         others,
       ),
-      withPolicy({ kind: 'MAGLEV', maglev: { tableSize: 5_000_011, usesHostname: false } }, others),
     ]) {
       assert.equal(mayBeLazy(both), false);
     }

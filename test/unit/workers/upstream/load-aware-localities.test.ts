@@ -11,9 +11,9 @@ import {
 import { UpstreamHost } from '../../../../workers/upstream/hosts/host.ts';
 import { ReportedUse } from '../../../../workers/upstream/balancing/load-aware-localities.ts';
 import { updateBalancer } from '../../../../workers/upstream/balancing/load-balancer.ts';
-import { makeBalancer } from '../../../../workers/upstream/make-balancer.ts';
+import { makeBalancer } from '../../../../workers/upstream/balancing/lb-policies.ts';
 import { balancerContext } from '../../../support/parts/balancers.ts';
-import { cluster, host } from '../../../support/parts/data-plane.ts';
+import { host } from '../../../support/parts/data-plane.ts';
 
 const OPTIONS = { varianceThreshold: 0.1, probeFraction: 0.03 };
 const PICKS = 100_000;
@@ -61,9 +61,9 @@ describe('shares of localities by headroom', () => {
 
 describe('choices by how busy localities are', () => {
   const lbPolicy = {
-    kind: 'ROUND_ROBIN',
-    healthyPanicThreshold: 50,
-    localityLoads: {
+    kind: 'load_aware_locality',
+    child: { kind: 'round_robin' },
+    options: {
       updateMs: 1000,
       smoothingMs: 1,
       expirationMs: 5000,
@@ -86,7 +86,7 @@ describe('choices by how busy localities are', () => {
     const names = Object.keys(CLUSTER.index);
     const noteOffset = (offset: number, change = 1): void => note(names[offset] ?? '', change);
     const balancer = makeBalancer(
-      cluster('c', { lbPolicy }),
+      lbPolicy,
       balancerContext({
         nowMs: () => clock.ms,
         ownLocality: { region: '', zone: 'a', subZone: '' },

@@ -9,10 +9,10 @@ import {
   readLoadReport,
   utilizationOf,
 } from '../../../../workers/upstream/load-reports/load-report.ts';
-import { makeBalancer } from '../../../../workers/upstream/make-balancer.ts';
+import { makeBalancer } from '../../../../workers/upstream/balancing/lb-policies.ts';
 import { ReportedLoad } from '../../../../workers/upstream/balancing/reported-weights.ts';
 import { balancerContext } from '../../../support/parts/balancers.ts';
-import { cluster, host } from '../../../support/parts/data-plane.ts';
+import { host } from '../../../support/parts/data-plane.ts';
 
 const OPTIONS = {
   blackoutMs: 1000,
@@ -139,12 +139,11 @@ describe('weights by reports of load', () => {
   it('share the requests among hosts; one without a report gets the median', () => {
     let nowMs = 0;
     const lbPolicy = {
-      kind: 'ROUND_ROBIN',
-      healthyPanicThreshold: 50,
+      kind: 'client_side_weighted_round_robin',
       loadReports: OPTIONS,
     } as const;
     const context = balancerContext({ nowMs: () => nowMs });
-    const balancer = makeBalancer(cluster('c', { lbPolicy }), context);
+    const balancer = makeBalancer(lbPolicy, context);
     const stats = new WorkerStatStore();
     const active = new ActiveRequests();
     const hosts = [1, 2, 3, 4].map((port) => new UpstreamHost(host(port), 'c', stats, active));
@@ -172,12 +171,11 @@ describe('weights by reports of load', () => {
   it('share the requests of each locality, which get theirs by their own weights', () => {
     const options = { ...OPTIONS, blackoutMs: 0 };
     const lbPolicy = {
-      kind: 'ROUND_ROBIN',
-      healthyPanicThreshold: 50,
+      kind: 'client_side_weighted_round_robin',
       loadReports: options,
-      weighsLocalities: true,
+      localities: { kind: 'weighted' },
     } as const;
-    const balancer = makeBalancer(cluster('c', { lbPolicy }), balancerContext());
+    const balancer = makeBalancer(lbPolicy, balancerContext());
     const stats = new WorkerStatStore();
     const active = new ActiveRequests();
     const reports = [undefined, report(10, 1), report(30, 1), report(20, 1), report(40, 1)];

@@ -12,9 +12,9 @@ import {
   type LoadBalancer,
 } from '../../../../workers/upstream/balancing/load-balancer.ts';
 import { type SubsetCriteria } from '../../../../workers/stream/route.ts';
-import { makeBalancer } from '../../../../workers/upstream/make-balancer.ts';
+import { makeBalancer } from '../../../../workers/upstream/balancing/lb-policies.ts';
 import { balancerContext } from '../../../support/parts/balancers.ts';
-import { cluster, host } from '../../../support/parts/data-plane.ts';
+import { host } from '../../../support/parts/data-plane.ts';
 
 const OPTIONS: SubsetOptions = {
   fallback: 'NO_FALLBACK',
@@ -68,13 +68,7 @@ function subsets(changes: Partial<SubsetOptions> = {}, hosts = HOSTS): Subsets {
     counts[name] = (counts[name] ?? 0) + change;
   };
   const balancer = makeBalancer(
-    cluster('c', {
-      lbPolicy: {
-        kind: 'ROUND_ROBIN',
-        healthyPanicThreshold: 50,
-        subsets: { ...OPTIONS, ...changes },
-      },
-    }),
+    { kind: 'subset', options: { ...OPTIONS, ...changes }, child: { kind: 'round_robin' } },
     balancerContext({ count: (offset) => note(offset, 1), countStructure: note }),
   );
   updateBalancer(balancer, hosts, 140);

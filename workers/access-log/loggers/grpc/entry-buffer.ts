@@ -1,45 +1,104 @@
 /**
- * Entries of one log service that wait to be sent together: for so long, or until they are so many
- * bytes.
+ * Entries of one log that wait to be sent together: for so long, or until they are so many bytes.
+ * Bounded: entries of a service that does not keep up are dropped and counted.
  */
-import type { Clock, Timer } from '../../../../shared/process/clock.ts';
-import type {
-  LogServiceConfig,
-  LogStream,
-} from '../../../../shared/resources/access-loggers/grpc.ts';
+import type { LogServiceConfig } from '../../../../shared/resources/access-loggers/grpc.ts';
+import type { StatWriter } from '../../../../shared/stats/stat-writer.ts';
+import { GRPC_ACCESS_LOG } from '../../../../shared/stats/templates/telemetry.ts';
+import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
+import { EntryStream, type StreamEnv } from './entry-stream.ts';
 
-export type EntriesReady = (stream: LogStream, entries: readonly Uint8Array[]) => void;
+/** Of what waits, where the configuration has no limit: TCP logs, and a buffer of 0 bytes. */
+const WAITING_BYTES_MAX = 1024 * 1024;
+/** An interval below it would keep the loop busy. */
+const INTERVAL_MS_MIN = 1;
+const STATS = GRPC_ACCESS_LOG.index;
 
-export class EntryBuffer {
+export type BufferEnv = StreamEnv & { readonly stats: StatWriter };
+
+export class EntryBuffer implements TimerOwner {
   readonly #config: LogServiceConfig;
-  readonly #clock: Clock;
-  readonly #ready: EntriesReady;
-  #entries: Uint8Array[] = [];
+  readonly #env: BufferEnv;
+  readonly #base: number;
+  readonly #stream: EntryStream;
+  readonly #timer: LoopTimer;
+  readonly #limitBytes: number;
+  #entries: Buffer[] = [];
   #bytes = 0;
-  #timer: Timer | undefined;
 
-  constructor(config: LogServiceConfig, clock: Clock, ready: EntriesReady) {
+  /** `base`: of the block of statistics that all logs have together. */
+  constructor(config: LogServiceConfig, env: BufferEnv, base: number) {
     this.#config = config;
-    this.#clock = clock;
-    this.#ready = ready;
+    this.#env = env;
+    this.#base = base;
+    this.#stream = new EntryStream(config.stream, env);
+    this.#timer = new LoopTimer(this, 0);
+    const isLimited = this.#isHttp && config.bufferBytes > 0;
+    this.#limitBytes = isLimited ? config.bufferBytes : WAITING_BYTES_MAX;
   }
 
-  add(entry: Uint8Array): void {
+  add(entry: Buffer): void {
+    if (!this.#hasRoom) this.flush();
+    if (!this.#hasRoom) return this.#count('logs_dropped', 1);
+    // Envoy counts those of TCP nowhere but where they are flushed.
+    if (this.#isHttp) this.#count('logs_written', 1);
     this.#entries.push(entry);
     this.#bytes += entry.length;
-    if (this.#bytes >= this.#config.bufferBytes) return this.flush();
-    this.#timer ??= this.#clock.after(this.#config.flushIntervalMs, () => this.flush(), {
-      unref: true,
-    });
+    if (this.#bytes >= this.#config.bufferBytes) this.flush();
+    else this.#arm();
   }
 
+  /** What cannot be sent now waits for the next time. */
   flush(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (this.#entries.length === 0) return;
-    const entries = this.#entries;
+    this.#timer.disarm();
+    const { length } = this.#entries;
+    if (length === 0) return;
+    if (this.#stream.send(this.#entries)) {
+      this.#count('grpc_entries_flushed', length);
+      this.#empty();
+    } else {
+      this.#count('grpc_entries_flush_failed', length);
+      this.#arm();
+    }
+  }
+
+  /** Sends what waits; `done` is called when nothing is left to wait for. */
+  end(done: () => void): void {
+    this.flush();
+    this.#timer.disarm();
+    this.#empty();
+    this.#stream.end(done);
+  }
+
+  onTimer(): void {
+    this.flush();
+  }
+
+  onException(): void {
+    // A message that could not be made is lost; the next ones are sent.
+    this.#empty();
+  }
+
+  get #isHttp(): boolean {
+    return this.#config.stream.entries === 'http';
+  }
+
+  get #hasRoom(): boolean {
+    return this.#bytes < this.#limitBytes;
+  }
+
+  #empty(): void {
     this.#entries = [];
     this.#bytes = 0;
-    this.#ready(this.#config.stream, entries);
+  }
+
+  #arm(): void {
+    if (this.#timer.isArmed) return;
+    const ms = Math.max(INTERVAL_MS_MIN, this.#config.flushIntervalMs);
+    this.#env.loop.timers.list(ms).arm(this.#timer);
+  }
+
+  #count(name: keyof typeof STATS, amount: number): void {
+    this.#env.stats.add(this.#base + STATS[name], amount);
   }
 }

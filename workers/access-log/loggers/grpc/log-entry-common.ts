@@ -6,8 +6,8 @@ import type { LogServiceConfig } from '../../../../shared/resources/access-logge
 import { ResponseFlag } from '../../../stream/response-flags.ts';
 import { filterStateOf, type AccessLogType, type StreamInfo } from '../../../stream/stream-info.ts';
 import type { Address, CertificateInfo } from '../../../net/connection-info.ts';
-import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
-import { writeStruct } from '../../../protobuf/struct-message.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
+import { writeStruct } from '../../../../shared/protobuf/struct-message.ts';
 import { type CompiledTag, visitTags } from '../../../telemetry/custom-tags.ts';
 import { headerText } from './entry-text.ts';
 

@@ -3,7 +3,7 @@
  * the fields that Envoy fills, encoded.
  */
 import type { LogServiceConfig } from '../../../../shared/resources/access-loggers/grpc.ts';
-import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import type { StreamInfo } from '../../../stream/stream-info.ts';
 import type { CompiledTag } from '../../../telemetry/custom-tags.ts';

@@ -4,7 +4,7 @@ import type {
   LogValues,
   OpenTelemetryLogConfig,
 } from '../../../../shared/resources/access-loggers/open-telemetry.ts';
-import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import type { StreamInfo } from '../../../stream/stream-info.ts';
 import { compileTextFormat } from '../../../substitution/compile-format.ts';
 import { repairUtf8 } from '../../../tap/repair-utf8.ts';

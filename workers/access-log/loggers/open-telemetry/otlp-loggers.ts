@@ -3,7 +3,7 @@ import { toByteString } from '../../../../shared/regex/byte-string.ts';
 import type { OpenTelemetryLogConfig } from '../../../../shared/resources/access-loggers/open-telemetry.ts';
 import type { ResourceAttributes } from '../../../../shared/resources/telemetry/collector.ts';
 import { OTLP_ACCESS_LOG } from '../../../../shared/stats/templates/telemetry.ts';
-import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import { BatchSender } from '../../../telemetry/batch-sender.ts';
 import { otlpCollector } from '../../../telemetry/collector.ts';
 import { writeResource } from '../../../telemetry/otlp-values.ts';

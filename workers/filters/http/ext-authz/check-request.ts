@@ -1,7 +1,7 @@
 /** Writes envoy.service.auth.v3.CheckRequest: what a gRPC service is told of a request. */
 import type { ExtAuthzOptions } from '../../../../shared/resources/filters/http/ext-authz.ts';
 import type { Dictionary } from '../../../../shared/text/dictionary.ts';
-import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import {
   knownMetadata,
   writeDestination,

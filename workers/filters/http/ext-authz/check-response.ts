@@ -1,7 +1,7 @@
 /** Reads envoy.service.auth.v3.CheckResponse: what a gRPC service decided. */
 import type { Struct } from '../../../../shared/text/dictionary.ts';
-import { type ProtoField, visitFields } from '../../../protobuf/proto-reader.ts';
-import { readStruct } from '../../../protobuf/struct-message.ts';
+import { type ProtoField, visitFields } from '../../../../shared/protobuf/proto-reader.ts';
+import { readStruct } from '../../../../shared/protobuf/struct-message.ts';
 import type { CheckOutcome, Denied, HeaderPair } from './check.ts';
 
 const FORBIDDEN = 403;

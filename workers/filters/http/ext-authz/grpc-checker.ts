@@ -3,7 +3,7 @@ import type {
   AuthzGrpcService,
   ExtAuthzOptions,
 } from '../../../../shared/resources/filters/http/ext-authz.ts';
-import { readMessage } from '../../../protobuf/proto-reader.ts';
+import { readMessage } from '../../../../shared/protobuf/proto-reader.ts';
 import { labelsOf } from '../../common/check-attributes.ts';
 import type { FilterContext } from '../../filter-context.ts';
 import { CHECK_FAILED, type Checker } from './check.ts';

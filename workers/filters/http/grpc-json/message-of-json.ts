@@ -2,7 +2,8 @@
  * JSON as a message of a descriptor set, in the mapping of proto3, with the values that the path and
  * the query bring woven into it. Fields that the message does not have are ignored.
  */
-import { keyBytes, lengthDelimited, WIRE } from '../../../../shared/bytes/protobuf-wire.ts';
+import { keyBytes, lengthDelimited } from '../../../../shared/protobuf/records.ts';
+import { Wire } from '../../../../shared/protobuf/wire.ts';
 import type { ProtoField } from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
 import { JsonNumber, JsonObject, type JsonNode, TranscodeError } from './json-text.ts';
 import { type BoundValues, checkCollision } from './bound-values.ts';
@@ -186,7 +187,7 @@ export class MessageWriter {
       isCaseIgnored: this.#options.isEnumCaseIgnored,
     });
     const wire = wireTypeOf(field.kind);
-    if (wire === WIRE.bytes) return lengthDelimited(field.number, bytes);
+    if (wire === Wire.bytes) return lengthDelimited(field.number, bytes);
     return Buffer.concat([keyBytes(field.number, wire), bytes]);
   }
 
@@ -264,10 +265,10 @@ function time(
 ): Buffer {
   const value = typeof node === 'string' ? read(node) : undefined;
   if (value === undefined) throw invalid(place, node, typeUrl(type));
-  const seconds = Buffer.concat([keyBytes(1, WIRE.varint), integerBytes('int64', value.seconds)]);
+  const seconds = Buffer.concat([keyBytes(1, Wire.varint), integerBytes('int64', value.seconds)]);
   if (value.nanos === 0) return value.seconds === 0n ? NOTHING : seconds;
   const nanos = integerBytes('int32', BigInt(value.nanos));
-  return Buffer.concat([seconds, keyBytes(2, WIRE.varint), nanos]);
+  return Buffer.concat([seconds, keyBytes(2, Wire.varint), nanos]);
 }
 
 function fieldMask(type: MessageType, node: JsonNode, place: string): Buffer {

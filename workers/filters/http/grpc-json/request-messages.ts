@@ -1,5 +1,5 @@
 /** Bodies of requests as the messages of a call, in frames. */
-import { lengthDelimited } from '../../../../shared/bytes/protobuf-wire.ts';
+import { lengthDelimited } from '../../../../shared/protobuf/records.ts';
 import { frameHeader } from '../../common/grpc-frames.ts';
 import { JsonObject, parseJson } from './json-text.ts';
 import { BoundValues } from './bound-values.ts';

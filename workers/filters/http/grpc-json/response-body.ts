@@ -1,11 +1,7 @@
 /** One transcoded answer: the messages become JSON, the status becomes one of HTTP. */
-import assert from 'node:assert/strict';
-import {
-  lengthDelimited,
-  keyBytes,
-  varintBytes,
-  WIRE,
-} from '../../../../shared/bytes/protobuf-wire.ts';
+import { assert } from '../../../../shared/process/assert.ts';
+import { lengthDelimited, keyBytes, varintBytes } from '../../../../shared/protobuf/records.ts';
+import { Wire } from '../../../../shared/protobuf/wire.ts';
 import type { ProtoField } from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
 import type { FilterCallbacks, HeadersStatus } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
@@ -220,7 +216,7 @@ function bareStatus(): MessageType {
 }
 
 function statusMessage(status: number, message: string | undefined): Buffer {
-  const code = Buffer.concat([keyBytes(1, WIRE.varint), varintBytes(BigInt(status))]);
+  const code = Buffer.concat([keyBytes(1, Wire.varint), varintBytes(BigInt(status))]);
   if (message === undefined || message === '') return code;
   const text = Buffer.from(unescapeText(message, 'all'), 'utf8');
   return Buffer.concat([code, lengthDelimited(2, text)]);

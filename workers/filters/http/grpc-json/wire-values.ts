@@ -1,5 +1,11 @@
 /** Values of fields between their wire form and plain ones. */
-import { WIRE, WireReader, varintBytes } from '../../../../shared/bytes/protobuf-wire.ts';
+import {
+  type ProtoField as WireField,
+  readMessage as readWire,
+  visitFields,
+} from '../../../../shared/protobuf/proto-reader.ts';
+import { varintBytes } from '../../../../shared/protobuf/records.ts';
+import { Wire } from '../../../../shared/protobuf/wire.ts';
 import type {
   ProtoField,
   ProtoKind,
@@ -14,17 +20,17 @@ export function wireTypeOf(kind: ProtoKind): number {
     case 'double':
     case 'fixed64':
     case 'sfixed64':
-      return WIRE.fixed64;
+      return Wire.fixed64;
     case 'float':
     case 'fixed32':
     case 'sfixed32':
-      return WIRE.fixed32;
+      return Wire.fixed32;
     case 'string':
     case 'bytes':
     case 'message':
-      return WIRE.bytes;
+      return Wire.bytes;
     default:
-      return WIRE.varint;
+      return Wire.varint;
   }
 }
 
@@ -34,22 +40,26 @@ export function wireTypeOf(kind: ProtoKind): number {
  */
 export function readMessage(type: MessageType, data: Buffer): ReadonlyMap<number, WireValue[]> {
   const values = new Map<number, WireValue[]>();
-  const reader = new WireReader(data);
-  while (reader.next()) {
-    const field = type.byNumber.get(reader.number);
-    if (field === undefined) continue;
-    const wanted = wireTypeOf(field.kind);
-    let known = values.get(field.number);
-    if (known === undefined) values.set(field.number, (known = []));
-    if (reader.wire === wanted) known.push(wanted === WIRE.varint ? reader.varint : reader.bytes);
-    else if (reader.wire === WIRE.bytes && field.isRepeated) unpack(reader.bytes, wanted, known);
-  }
+  readWire(data, () => visitFields(data, (record) => collect(type, record, values)));
   return values;
 }
 
+function collect(type: MessageType, record: WireField, into: Map<number, WireValue[]>): void {
+  const field = type.byNumber.get(record.number);
+  if (field === undefined) return;
+  const wanted = wireTypeOf(field.kind);
+  let known = into.get(field.number);
+  if (known === undefined) into.set(field.number, (known = []));
+  const packed = record.bytes();
+  if (record.wire === wanted) {
+    const value = record.uint64() ?? record.fixed() ?? packed;
+    if (value !== undefined) known.push(value);
+  } else if (packed !== undefined && field.isRepeated) unpack(packed, wanted, known);
+}
+
 function unpack(data: Buffer, wire: number, into: WireValue[]): void {
-  if (wire !== WIRE.varint) {
-    const size = wire === WIRE.fixed32 ? 4 : 8;
+  if (wire !== Wire.varint) {
+    const size = wire === Wire.fixed32 ? 4 : 8;
     for (let at = 0; at + size <= data.length; at += size) into.push(data.subarray(at, at + size));
     return;
   }

@@ -1,5 +1,5 @@
 /** The handle that a script's function is given: everything that it may do with its stream. */
-import { isIP } from 'node:net';
+import { isIP } from '../../../../shared/addresses/ip-text.ts';
 import { MICROSECOND, MILLISECOND } from '../../../../shared/lua/stream-globals.ts';
 import {
   LuaFunction,

@@ -3,32 +3,29 @@
  * address (field 1, text) and the second at which the cookie ends (field 2, a number). Older ones
  * are base64 of the address alone, which is still read.
  */
+import { readMessage, visitFields } from '../../../../shared/protobuf/proto-reader.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 
+/** Of the address as a field: what begins with another byte is no message. */
 const ADDRESS_TAG = 0x0a;
-const EXPIRES_TAG = 0x10;
 /** More is no address. */
 const MAX_LENGTH = 256;
 
 export function writeSessionCookie(address: string, ttlMs: number, nowSeconds: number): string {
-  const text = Buffer.from(address, 'latin1');
-  const bytes = [ADDRESS_TAG, ...varint(text.length), ...text];
-  if (ttlMs > 0) bytes.push(EXPIRES_TAG, ...varint(nowSeconds + Math.floor(ttlMs / 1000)));
-  return Buffer.from(bytes).toString('base64');
+  const writer = new ProtoWriter();
+  writer.text(1, address);
+  if (ttlMs > 0) writer.integer(2, nowSeconds + Math.floor(ttlMs / 1000));
+  return writer.finish().toString('base64');
 }
 
 /** The address; undefined for what is none, and for a cookie that has ended. */
 export function readSessionCookie(value: string, nowSeconds: number): string | undefined {
   const bytes = decodeBase64(value);
   if (bytes === undefined || bytes[0] !== ADDRESS_TAG) return bytes?.toString('latin1');
-  const length = readVarint(bytes, 1);
-  if (length === undefined) return undefined;
-  const end = length.next + length.value;
-  if (end > bytes.length) return undefined;
-  const address = bytes.toString('latin1', length.next, end);
-  if (end === bytes.length) return address;
-  const expires = bytes[end] === EXPIRES_TAG ? readVarint(bytes, end + 1) : undefined;
-  if (expires === undefined || expires.next !== bytes.length) return undefined;
-  return expires.value > nowSeconds ? address : undefined;
+  const cookie = readMessage(bytes, readFields);
+  if (cookie === undefined) return undefined;
+  const { address, expires } = cookie;
+  return expires === undefined || expires > nowSeconds ? address : undefined;
 }
 
 /** Undefined for what is not base64, for nothing, and for what is too long to be an address. */
@@ -37,26 +34,18 @@ export function decodeBase64(value: string): Buffer | undefined {
   return isBase64 && value.length <= MAX_LENGTH ? Buffer.from(value, 'base64') : undefined;
 }
 
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let left = value;
-  while (left >= 0x80) {
-    bytes.push((left % 0x80) + 0x80);
-    left = Math.floor(left / 0x80);
-  }
-  bytes.push(left);
-  return bytes;
+interface Cookie {
+  readonly address: string;
+  /** Seconds; undefined: it does not end. */
+  readonly expires: number | undefined;
 }
 
-function readVarint(
-  bytes: Buffer,
-  start: number,
-): { readonly value: number; readonly next: number } | undefined {
-  let value = 0;
-  for (let at = start; at < bytes.length && at < start + 6; at++) {
-    const byte = bytes[at] ?? 0;
-    value += (byte % 0x80) * 2 ** (7 * (at - start));
-    if (byte < 0x80) return { value, next: at + 1 };
-  }
-  return undefined;
+function readFields(bytes: Buffer): Cookie {
+  let address = '';
+  let expires: number | undefined;
+  visitFields(bytes, (field) => {
+    if (field.number === 1) address = field.text() ?? address;
+    else if (field.number === 2) expires = field.integer() ?? expires;
+  });
+  return { address, expires };
 }

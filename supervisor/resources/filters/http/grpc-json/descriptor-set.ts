@@ -1,5 +1,9 @@
 /** Reads google.protobuf.FileDescriptorSet: messages, enums, services, and their `google.api.http`. */
-import { WIRE, WireReader } from '../../../../../shared/bytes/protobuf-wire.ts';
+import {
+  type ProtoField as WireField,
+  readMessage,
+  visitFields,
+} from '../../../../../shared/protobuf/proto-reader.ts';
 import type {
   ProtoEnum,
   ProtoField,
@@ -82,19 +86,24 @@ class Record {
   readonly #varints = new Map<number, number>();
 
   static of(data: Buffer): Record {
-    const record = new Record();
-    const reader = new WireReader(data);
-    while (reader.next()) {
-      if (reader.wire === WIRE.varint) {
-        record.#varints.set(reader.number, Number(BigInt.asIntN(64, reader.varint)));
-      }
-      if (reader.wire !== WIRE.bytes) continue;
-      const known = record.#bytes.get(reader.number);
-      if (known === undefined) record.#bytes.set(reader.number, [reader.bytes]);
-      else known.push(reader.bytes);
-    }
-    if (reader.isDamaged) throw new DamagedDescriptorError();
+    const record = readMessage(data, (bytes) => {
+      const read = new Record();
+      visitFields(bytes, (field) => read.#add(field));
+      return read;
+    });
+    if (record === undefined) throw new DamagedDescriptorError();
     return record;
+  }
+
+  #add(field: WireField): void {
+    const { number } = field;
+    const varint = field.uint64();
+    if (varint !== undefined) this.#varints.set(number, Number(BigInt.asIntN(64, varint)));
+    const bytes = field.bytes();
+    if (bytes === undefined) return;
+    const known = this.#bytes.get(number);
+    if (known === undefined) this.#bytes.set(number, [bytes]);
+    else known.push(bytes);
   }
 
   all(number: number): readonly Buffer[] {

@@ -1,0 +1,24 @@
+/** Secrets that come from elsewhere, as clusters and listeners name them. Types only. */
+import type { CredentialProvider } from '../../shared/aws/credential-provider.ts';
+import type { TlsSecret } from '../../shared/resources/tls.ts';
+import type { ConfigSource } from './config-source.ts';
+
+/** A secret that something names instead of holding it. */
+export type NamedSecret = DiscoveredSecret | FetchedCredentials;
+
+/** Of a control plane or a file. */
+export interface DiscoveredSecret {
+  /** Unique for a name, its kind and its source; what workers know the secret by. */
+  readonly key: string;
+  readonly name: string;
+  readonly kind: TlsSecret['kind'];
+  readonly source: ConfigSource;
+}
+
+/** Credentials for AWS, which the first provider gives that has any. */
+export interface FetchedCredentials {
+  readonly key: string;
+  readonly name: string;
+  readonly kind: 'generic';
+  readonly providers: readonly CredentialProvider[];
+}
