@@ -1,7 +1,7 @@
 /** A processor of ext_proc for tests: each message that it gets is answered as a test says. */
 import type http2 from 'node:http2';
-import { readMessage, visitFields } from '../../../../workers/protobuf/proto-reader.ts';
-import { ProtoWriter } from '../../../../workers/protobuf/proto-writer.ts';
+import { readMessage, visitFields } from '../../../../shared/protobuf/proto-reader.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import { framed, type GrpcPeer, type SeenCall, startGrpcPeer } from './grpc-peer.ts';
 
 /** Numbers of the fields of ProcessingRequest, and of those of ProcessingResponse that answer them. */

@@ -1,7 +1,7 @@
 /** Writes envoy.service.ext_proc.v3.ProcessingRequest, as protobuf and as JSON. */
 import { dictionary, type Struct } from '../../../../shared/text/dictionary.ts';
-import { ProtoWriter } from '../../../protobuf/proto-writer.ts';
-import { writeStruct } from '../../../protobuf/struct-message.ts';
+import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
+import { writeStruct } from '../../../../shared/protobuf/struct-message.ts';
 import type { HeaderPair, Part, ProcessingRequest } from './messages.ts';
 
 /** Under which attributes are told, however the filter is called. */

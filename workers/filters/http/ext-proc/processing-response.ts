@@ -1,8 +1,12 @@
 /** Reads envoy.service.ext_proc.v3.ProcessingResponse. Later fields of a oneof replace earlier ones. */
 import type { ProcessingMode } from '../../../../shared/resources/filters/http/ext-proc/ext-proc.ts';
 import type { Struct } from '../../../../shared/text/dictionary.ts';
-import { type ProtoField, readMessage, visitFields } from '../../../protobuf/proto-reader.ts';
-import { readStruct } from '../../../protobuf/struct-message.ts';
+import {
+  type ProtoField,
+  readMessage,
+  visitFields,
+} from '../../../../shared/protobuf/proto-reader.ts';
+import { readStruct } from '../../../../shared/protobuf/struct-message.ts';
 import {
   type BodyMutation,
   type CommonAnswer,
