@@ -21,6 +21,7 @@ import { resolveLoadBalancing } from '../balancing/load-balancing.ts';
 import { resolveStaticHosts, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
+import { resolveRedisOptions } from './redis-options.ts';
 import { resolveTcpOptions } from './tcp-options.ts';
 import { checkAlpn, resolveUpstreamHttp } from './upstream-http.ts';
 
@@ -212,6 +213,7 @@ function resolveResource(
     ...resolveCircuitBreakers(message.circuit_breakers, scope.at('circuit_breakers')),
     ...resolveUpstreamHttp(message, scope),
     ...resolveTcpOptions(message),
+    ...resolveRedisOptions(message, scope),
     ...optional(
       'localSockets',
       resolveLocalSockets(bind, connection?.tcp_keepalive, scope.at('upstream_bind_config')),
