@@ -26,6 +26,8 @@ export interface ChainStream extends TerminalCallbacks {
   writeTrailers(trailers: HeaderMap): void;
   /** Back-pressure of filters towards the upstream: counted. */
   pauseResponse(paused: boolean): void;
+  readonly isRequestPaused: boolean;
+  readonly isResponsePaused: boolean;
   /** The request is over, or was answered before it came to its end. */
   readonly isRequestDropped: boolean;
   /** What the worker holds for all streams. */
@@ -195,6 +197,14 @@ class PositionedCallbacks implements FilterCallbacks {
 
   pauseResponse(paused: boolean): void {
     this.stream.pauseResponse(paused);
+  }
+
+  get isRequestPaused(): boolean {
+    return this.stream.isRequestPaused;
+  }
+
+  get isResponsePaused(): boolean {
+    return this.stream.isResponsePaused;
   }
 
   get info(): StreamInfo {

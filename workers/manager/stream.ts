@@ -361,6 +361,14 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.encoder.pauseRequest(paused);
   }
 
+  get isRequestPaused(): boolean {
+    return this.requestPauses > 0;
+  }
+
+  get isResponsePaused(): boolean {
+    return this.responsePauses > 0;
+  }
+
   pauseResponse(paused: boolean): void {
     const { responsePauses } = this;
     this.responsePauses += paused ? 1 : -1;

@@ -96,6 +96,9 @@ export interface FilterCallbacks extends StreamCallbacks {
   /** Back-pressure of a filter that takes bodies: counted, balanced by the caller. */
   pauseRequest(paused: boolean): void;
   pauseResponse(paused: boolean): void;
+  /** Somebody, the upstream or a filter, has asked the request's sender to wait. */
+  readonly isRequestPaused: boolean;
+  readonly isResponsePaused: boolean;
 }
 
 /** What was kept of a request behind its headers. */

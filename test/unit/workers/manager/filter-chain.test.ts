@@ -80,6 +80,8 @@ function chainOf(...scripts: readonly Script[]) {
     encodeTrailers: ignored,
     encodeMetadata: ignored,
     pauseRequest: ignored,
+    isRequestPaused: false,
+    isResponsePaused: false,
     pauseResponse: ignored,
     checkHeldBytes: ignored,
     heldByAll,
