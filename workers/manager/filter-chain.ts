@@ -26,8 +26,7 @@ export interface ChainStream extends TerminalCallbacks {
   writeTrailers(trailers: HeaderMap): void;
   /** Back-pressure of filters towards the upstream: counted. */
   pauseResponse(paused: boolean): void;
-  readonly isRequestPaused: boolean;
-  readonly isResponsePaused: boolean;
+  isPaused(side: 'request' | 'response'): boolean;
   /** The request is over, or was answered before it came to its end. */
   readonly isRequestDropped: boolean;
   /** What the worker holds for all streams. */
@@ -199,12 +198,8 @@ class PositionedCallbacks implements FilterCallbacks {
     this.#stream.pauseResponse(paused);
   }
 
-  get isRequestPaused(): boolean {
-    return this.stream.isRequestPaused;
-  }
-
-  get isResponsePaused(): boolean {
-    return this.stream.isResponsePaused;
+  isPaused(side: 'request' | 'response'): boolean {
+    return this.#stream.isPaused(side);
   }
 
   get info(): StreamInfo {
