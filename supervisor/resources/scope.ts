@@ -39,6 +39,8 @@ export interface ResolveContext {
   readonly allowsInternalListeners?: boolean;
   /** Files of certificates and keys are not read: the machine that validates need not have them. */
   readonly skipSecrets?: boolean;
+  /** Substitution formats may read bodies. */
+  readonly formatsBodies?: boolean;
   /** No server is to start. */
   readonly isForValidation?: boolean;
   /** Told of routes that a connection manager names instead of holding them. */

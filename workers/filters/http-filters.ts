@@ -41,6 +41,7 @@ import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
 import { makeTapFilter } from './http/tap.ts';
+import { makeTransformFilter } from './http/transform.ts';
 import { makeCompositeFilter } from './http/composite.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
@@ -65,6 +66,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
   tap: makeTapFilter,
+  transform: makeTransformFilter,
   grpc_stats: makeGrpcStatsFilter,
   grpc_json_transcoder: makeTranscoderFilter,
   grpc_web: makeGrpcWebFilter,

@@ -45,6 +45,7 @@ import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
 import { SET_METADATA_DECLARATION } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_DECLARATION } from './http/stateful-session.ts';
 import { TAP_DECLARATION } from './http/tap.ts';
+import { TRANSFORM_DECLARATION } from './http/transform.ts';
 
 const HTTP_FILTERS = [
   ROUTER_DECLARATION,
@@ -62,6 +63,7 @@ const HTTP_FILTERS = [
   OAUTH2_DECLARATION,
   BASIC_AUTH_DECLARATION,
   TAP_DECLARATION,
+  TRANSFORM_DECLARATION,
   SET_METADATA_DECLARATION,
   SET_FILTER_STATE_DECLARATION,
   STATEFUL_SESSION_DECLARATION,
