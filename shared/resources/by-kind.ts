@@ -8,10 +8,12 @@ export interface Kinded {
   readonly kind: string;
 }
 
-export type OfKind<Union extends Kinded, Kind extends Union['kind']> = Extract<
-  Union,
-  { readonly kind: Kind }
->;
+/** The member of a union that has this kind, alone or with other kinds. */
+export type OfKind<Union extends Kinded, Kind extends Union['kind']> = Union extends Kinded
+  ? Kind extends Union['kind']
+    ? Union
+    : never
+  : never;
 
 /** What each kind's row makes of a value of that kind. */
 export type RowsByKind<Union extends Kinded, More extends readonly unknown[], Made> = {

@@ -2,6 +2,7 @@
  * Reads how near a resource is to its limit, from 0 to 1 and beyond. Reads files of the kernel,
  * which never wait for a disk, and one that an operator names.
  */
+import { KindTable } from '../../shared/resources/by-kind.ts';
 import { readTextIfThere } from '../../shared/text/read-text.ts';
 import type { ResourceMonitor } from './overload-config.ts';
 
@@ -15,20 +16,27 @@ export interface PressureEnvironment {
 /** Gives the pressure now; undefined when it cannot be read. */
 export type ReadPressure = () => number | undefined;
 
+const READERS = new KindTable<ResourceMonitor, [PressureEnvironment], ReadPressure>({
+  fixed_heap:
+    ({ maxBytes }, environment) =>
+    () =>
+      privateBytes(environment.pids()) / maxBytes,
+  cgroup_memory:
+    ({ maxBytes }) =>
+    () =>
+      cgroupMemory(maxBytes),
+  file:
+    ({ path }) =>
+    () =>
+      pressureOf(readTextIfThere(path)),
+  cpu: ({ isOfContainer }, environment) => (isOfContainer ? containerCpu(environment) : hostCpu()),
+});
+
 export function makePressureReader(
   monitor: ResourceMonitor,
   environment: PressureEnvironment,
 ): ReadPressure {
-  switch (monitor.kind) {
-    case 'fixed_heap':
-      return () => privateBytes(environment.pids()) / monitor.maxBytes;
-    case 'cgroup_memory':
-      return () => cgroupMemory(monitor.maxBytes);
-    case 'file':
-      return () => pressureOf(readTextIfThere(monitor.path));
-    case 'cpu':
-      return monitor.isOfContainer ? containerCpu(environment) : hostCpu();
-  }
+  return READERS.make(monitor, environment);
 }
 
 const PAGE_BYTES = 4096;

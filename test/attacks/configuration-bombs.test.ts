@@ -11,8 +11,10 @@ import { attackRuns } from '../support/attack.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { runSluice } from '../support/programs/sluice.ts';
 
-const MANY = attackRuns(20_000, 1_000_000);
+const MANY = attackRuns(40_000, 1_000_000);
 const DEEP = attackRuns(20_000, 100_000);
+/** Of processor time, to read one. */
+const READ_MS = attackRuns(3000, 120_000);
 const LIMIT_MS = attackRuns(30_000, 300_000);
 const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
 
@@ -43,7 +45,10 @@ describe('a configuration bomb', () => {
     it(`of ${name} is ${TAKEN.has(name) ? 'taken' : 'refused'} with no more problems than anybody reads`, async () => {
       const content = Buffer.from(text, 'latin1');
       const source = { name, format: sourceFormat(name), content };
+      const begun = process.cpuUsage();
       const { problems } = await runPipeline(BOOTSTRAP, [source], { unknownFields: 'refuse' });
+      const { user, system } = process.cpuUsage(begun);
+      assert.ok((user + system) / 1000 < READ_MS, `${(user + system) / 1000} ms`);
       assert.equal(
         problems.some(({ severity }) => severity === 'error'),
         !TAKEN.has(name),

@@ -1,4 +1,5 @@
 /** Makes what asks the hosts of a cluster for one of its checks. */
+import { KindTable, type OfKind } from '../../shared/resources/by-kind.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/clusters/health-check.ts';
@@ -21,48 +22,56 @@ export interface ProbeMakerParts {
   readonly keyFound: () => void;
 }
 
+type MakeProbe = (host: HostResource) => Probe;
+
+/** What each kind of check asks hosts with. */
+const PROBES = new KindTable<HealthCheckResource['probe'], [ProbeMakerParts], MakeProbe>({
+  tcp: (probe, { check, ways }) => {
+    return (host) => new TcpProbe(probe, checkTarget(ways, host, check), check.reuseConnection);
+  },
+  redis: (probe, { check, ways, keyFound }) => {
+    return (host) => {
+      const figures = ways.checkStats(host);
+      const target = checkTarget(ways, host, check);
+      return new RedisProbe(probe, { target, reuse: check.reuseConnection, figures, keyFound });
+    };
+  },
+  grpc: (probe, parts) => {
+    const targetOf = requestTargets(probe, parts);
+    return (host) => new Http2Probe(targetOf(host), parts.check.reuseConnection, undefined);
+  },
+  http: (probe, parts) => {
+    const targetOf = requestTargets(probe, parts);
+    const judge = new HttpJudge(probe, () => parts.mustVerify());
+    const { reuseConnection: reuse } = parts.check;
+    return probe.isHttp2
+      ? (host) => new Http2Probe(targetOf(host), reuse, judge)
+      : (host) => new HttpProbe({ target: targetOf(host), reuse, judge });
+  },
+});
+
+function requestTargets(
+  probe: CheckedByRequest,
+  { check, ways, clock }: ProbeMakerParts,
+): (host: HostResource) => RequestTarget {
+  const requests = new CheckRequests({ probe, timeoutMs: check.timeoutMs }, clock);
+  return (host) => {
+    const target = checkTarget(ways, host, check);
+    const scheme = target.readyEvent === 'secureConnect' ? 'https' : 'http';
+    return { ...target, request: () => requests.make(host, scheme, target.authority) };
+  };
+}
+
+type CheckedByRequest = OfKind<HealthCheckResource['probe'], 'http' | 'grpc'>;
+
 export class ProbeMaker {
-  readonly #parts: ProbeMakerParts;
-  readonly #make: (host: HostResource) => Probe;
+  readonly #make: MakeProbe;
 
   constructor(parts: ProbeMakerParts) {
-    this.#parts = parts;
-    this.#make = this.#maker();
+    this.#make = PROBES.make(parts.check.probe, parts);
   }
 
   for(host: HostResource): Probe {
     return this.#make(host);
-  }
-
-  #maker(): (host: HostResource) => Probe {
-    const { check, ways, clock } = this.#parts;
-    const mustVerify = (): boolean => this.#parts.mustVerify();
-    const { probe, timeoutMs, reuseConnection: reuse } = check;
-    if (probe.kind === 'tcp') {
-      return (host) => new TcpProbe(probe, checkTarget(ways, host, check), reuse);
-    }
-    if (probe.kind === 'redis') {
-      return (host) => {
-        const figures = ways.checkStats(host);
-        const { keyFound } = this.#parts;
-        return new RedisProbe(probe, {
-          target: checkTarget(ways, host, check),
-          reuse,
-          figures,
-          keyFound,
-        });
-      };
-    }
-    const requests = new CheckRequests({ probe, timeoutMs }, clock);
-    const targetOf = (host: HostResource): RequestTarget => {
-      const target = checkTarget(ways, host, check);
-      const scheme = target.readyEvent === 'secureConnect' ? 'https' : 'http';
-      return { ...target, request: () => requests.make(host, scheme, target.authority) };
-    };
-    const judge = probe.kind === 'http' ? new HttpJudge(probe, mustVerify) : undefined;
-    if (judge === undefined || (probe.kind === 'http' && probe.isHttp2)) {
-      return (host) => new Http2Probe(targetOf(host), reuse, judge);
-    }
-    return (host) => new HttpProbe({ target: targetOf(host), reuse, judge });
   }
 }

@@ -2,6 +2,7 @@
  * Compiles matcher trees: from a request to what the first leaf that it comes to holds. A branch
  * with `keep_matching` is passed by, as one that leads nowhere.
  */
+import { KindTable } from '../../shared/resources/by-kind.ts';
 import { compileIpRanges, IpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileValueMatcher } from './value-matcher.ts';
@@ -153,32 +154,32 @@ function compilePredicate(predicate: MatchPredicate, runtime: Runtime): Predicat
     }
     case 'single': {
       const read = compileMatchInput(predicate.input);
-      const matches = compileValueMatch(predicate.match, runtime);
+      const matches = VALUE_MATCHES.make(predicate.match, runtime);
       return (headers, info) => matches(read(headers, info));
     }
   }
 }
 
-function compileValueMatch(match: ValueMatch, runtime: Runtime): (value: unknown) => boolean {
-  switch (match.kind) {
-    case 'cel': {
-      const holds = compileCelCondition(match.expression);
-      // The supervisor lets expressions match attributes alone, which are the stream itself.
-      return (value) => value instanceof StreamInfo && holds(value);
-    }
-    case 'string': {
-      const matches = compileStringMatcher(match.matcher);
-      return (value) => typeof value === 'string' && matches(value);
-    }
-    case 'address': {
-      const contains = compileIpRanges(match.ranges);
-      return (value) => typeof value === 'string' && contains(value);
-    }
-    case 'value': {
-      const matches = compileValueMatcher(match.matcher);
-      return (value) => matches(value) !== match.invert;
-    }
-    case 'runtime_fraction':
-      return () => isEnabled(match.fraction, runtime, runtime.random());
-  }
-}
+const VALUE_MATCHES = new KindTable<ValueMatch, [Runtime], (value: unknown) => boolean>({
+  cel: ({ expression }) => {
+    const holds = compileCelCondition(expression);
+    // The supervisor lets expressions match attributes alone, which are the stream itself.
+    return (value) => value instanceof StreamInfo && holds(value);
+  },
+  string: ({ matcher }) => {
+    const matches = compileStringMatcher(matcher);
+    return (value) => typeof value === 'string' && matches(value);
+  },
+  address: ({ ranges }) => {
+    const contains = compileIpRanges(ranges);
+    return (value) => typeof value === 'string' && contains(value);
+  },
+  value: ({ matcher, invert }) => {
+    const matches = compileValueMatcher(matcher);
+    return (value) => matches(value) !== invert;
+  },
+  runtime_fraction:
+    ({ fraction }, runtime) =>
+    () =>
+      isEnabled(fraction, runtime, runtime.random()),
+});

@@ -214,19 +214,14 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
       const limitBytes = Math.min(route.copyLimitBytes ?? bufferLimitBytes, bufferLimitBytes);
       exchange.keepFor(retries, isForRedirect, limitBytes);
     }
-    if (action.mirrorPolicies.length > 0) this.#mirror(route, deadline, headers, endStream);
+    const mirrorPolicies = cluster.resource.upstreamHttp.mirrorPolicies ?? action.mirrorPolicies;
+    if (mirrorPolicies.length > 0) {
+      const { globalMs: timeoutMs } = deadline;
+      const mirrored = { mirrorPolicies, headers, endStream, route, timeoutMs };
+      const callbacks = this.#callbacks;
+      this.#mirrors = startMirrors({ ...mirrored, callbacks }, context.mirrors);
+    }
     exchange.start(host, endStream);
     for (const metadata of this.#early ?? []) exchange.sendMetadata(metadata);
-  }
-
-  #mirror(
-    route: ClusterRoute,
-    { globalMs: timeoutMs }: RequestDeadline,
-    headers: HeaderMap,
-    endStream: boolean,
-  ): void {
-    const callbacks = this.#callbacks;
-    const request = { headers, endStream, callbacks, route, timeoutMs };
-    this.#mirrors = startMirrors(request, this.#context.mirrors);
   }
 }

@@ -2,7 +2,8 @@
  * The tracers of a worker: one row each, its kind and what makes it. Connection managers with the
  * same configuration share one.
  */
-import type { TracerConfig, TracerKind, TracerOf } from '../../shared/resources/tracing/tracers.ts';
+import { KindTable } from '../../shared/resources/by-kind.ts';
+import type { TracerConfig } from '../../shared/resources/tracing/tracers.ts';
 import { DatadogTracer } from './datadog/datadog-tracer.ts';
 import { OpenTelemetryTracer } from './opentelemetry/otlp-tracer.ts';
 import { SkyWalkingTracer } from './skywalking/skywalking-tracer.ts';
@@ -10,16 +11,12 @@ import type { Tracer } from './span.ts';
 import type { TracerEnv } from './tracer-env.ts';
 import { ZipkinTracer } from './zipkin/zipkin-tracer.ts';
 
-type Rows = {
-  readonly [Kind in TracerKind]: (config: TracerOf<Kind>, env: TracerEnv) => Tracer;
-};
-
-const ROWS = {
+const TRACERS = new KindTable<TracerConfig, [TracerEnv], Tracer>({
   zipkin: (config, env) => new ZipkinTracer(config, env),
   opentelemetry: (config, env) => new OpenTelemetryTracer(config, env),
   datadog: (config, env) => new DatadogTracer(config, env),
   skywalking: (config, env) => new SkyWalkingTracer(config, env),
-} satisfies Rows;
+});
 
 interface Shared {
   readonly tracer: Tracer;
@@ -38,7 +35,7 @@ export class Tracers {
   open(config: TracerConfig): Tracer {
     const key = JSON.stringify(config);
     const known = this.#shared.get(key);
-    const shared = known ?? { tracer: this.#make(config), holders: 0 };
+    const shared = known ?? { tracer: TRACERS.make(config, this.#env), holders: 0 };
     shared.holders += 1;
     this.#shared.set(key, shared);
     let isReleased = false;
@@ -53,10 +50,5 @@ export class Tracers {
         shared.tracer.release();
       },
     };
-  }
-
-  #make(config: TracerConfig): Tracer {
-    const make = ROWS[config.kind] as (of: TracerConfig, env: TracerEnv) => Tracer;
-    return make(config, this.#env);
   }
 }

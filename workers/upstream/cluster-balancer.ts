@@ -130,6 +130,7 @@ function amongOwnHosts(policy: NestedPolicy, balanced: BalancedCluster): LoadBal
       if (isFirstWorker) stats.setDuplicateSubsetHosts(hosts);
     },
     allActiveRequests: () => stats.writer.valueOf(stats.base + RQ_ACTIVE),
+    hashPolicies: resource.upstreamHttp.hashPolicies,
     onTable: (table) => tableStats.show(table),
   });
 }

@@ -9,7 +9,7 @@ import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Http1ServerOptions } from '../listener.ts';
 import type { Http2Options } from '../http2-options.ts';
-import type { Metadata } from '../routes/route.ts';
+import type { HashPolicy, Metadata, RequestMirrorPolicy } from '../routes/route.ts';
 import type { SocketOption } from '../../addresses/socket-options.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
 import type { UpstreamTls } from '../tls.ts';
@@ -121,6 +121,9 @@ export interface UpstreamHttpOptions {
   readonly names?: UpstreamNameOptions;
   /** Present wherever connections may speak HTTP/2. */
   readonly http2?: Http2Options;
+  /** In place of those of routes. */
+  readonly hashPolicies?: readonly HashPolicy[];
+  readonly mirrorPolicies?: readonly RequestMirrorPolicy[];
 }
 
 export interface UpstreamNameOptions {

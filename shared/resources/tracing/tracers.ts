@@ -9,7 +9,3 @@ export type TracerConfig =
   | OpenTelemetryTracerConfig
   | DatadogTracerConfig
   | SkyWalkingTracerConfig;
-
-export type TracerKind = TracerConfig['kind'];
-
-export type TracerOf<Kind extends TracerKind> = Extract<TracerConfig, { readonly kind: Kind }>;

@@ -12,19 +12,31 @@ import { Invalid } from './scalars.ts';
 /** The entries of a message, each field once where that is allowed. */
 export function joinRepeats(type: MessageType, node: SourceMap): readonly SourceEntry[] {
   if (node.hasRepeats !== true) return node.entries;
-  const joined = new Map<unknown, SourceEntry>();
+  const joined = new Map<unknown, Repeated>();
   for (const [index, entry] of node.entries.entries()) {
     const field = type.field(entry.key);
     // A oneof is set once, whatever its type.
     const mayRepeat = field !== undefined && field.descriptor.oneof === undefined;
     const identity = mayRepeat ? field.name : index;
     const earlier = joined.get(identity);
-    if (earlier === undefined) joined.set(identity, entry);
-    else if (mayRepeat && entry.value.kind !== 'null') {
-      joined.set(identity, { ...entry, value: joinValues(field, earlier.value, entry.value) });
+    if (earlier === undefined) joined.set(identity, { entry, field, values: [entry.value] });
+    else if (entry.value.kind !== 'null') {
+      earlier.entry = entry;
+      earlier.values.push(entry.value);
     }
   }
-  return [...joined.values()];
+  return Array.from(joined.values(), ({ entry, field, values }) =>
+    field === undefined || values.length === 1
+      ? entry
+      : { ...entry, value: joinValues(field, values) },
+  );
+}
+
+/** A key, as it stands last, with all its values. */
+interface Repeated {
+  entry: SourceEntry;
+  readonly field: FieldType | undefined;
+  readonly values: SourceNode[];
 }
 
 /** Whether keys of a map stand there twice, which is then reported. */
@@ -46,16 +58,21 @@ export function refusesRepeats(
   return false;
 }
 
-function joinValues(field: FieldType, earlier: SourceNode, later: SourceNode): SourceNode {
-  if (earlier.kind === 'null') return later;
-  if (field.isList) {
-    return { kind: 'list', items: [...itemsOf(earlier), ...itemsOf(later)], offset: later.offset };
-  }
-  const isJoined = field.kind === 'message' || field.isMap;
-  if (!isJoined || earlier.kind !== 'map' || later.kind !== 'map') return later;
-  const entries = [...earlier.entries, ...later.entries];
-  return { kind: 'map', entries, offset: later.offset, hasRepeats: true };
+/** All at once: there may be as many as a configuration is long. */
+function joinValues(field: FieldType, values: readonly SourceNode[]): SourceNode {
+  const set = values.filter(({ kind }) => kind !== 'null');
+  const last = set.at(-1) ?? NOTHING;
+  if (set.length === 1) return last;
+  if (field.isList) return { kind: 'list', items: set.flatMap(itemsOf), offset: last.offset };
+  if (field.kind !== 'message' && !field.isMap) return last;
+  // What is no map takes the place of everything before it.
+  const behind = set.slice(set.findLastIndex(({ kind }) => kind !== 'map') + 1);
+  if (behind.length < 2) return last;
+  const entries = behind.flatMap((each) => (each.kind === 'map' ? each.entries : []));
+  return { kind: 'map', entries, offset: last.offset, hasRepeats: true };
 }
+
+const NOTHING: SourceNode = { kind: 'null', value: null, offset: 0 };
 
 function itemsOf(node: SourceNode): readonly SourceNode[] {
   return node.kind === 'list' ? node.items : [node];

@@ -1,4 +1,5 @@
 /** Resolves which HTTP a cluster's hosts speak: the typed extension, or the older fields. */
+import { resolveRequestPolicies } from './request-policies.ts';
 import { typeNameOf } from '../../config/type-name.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type {
@@ -33,6 +34,8 @@ const EXTENSION_FIELDS = knownFields<HttpProtocolOptions>([
   'auto_config',
   'http_filters',
   'upstream_http_protocol_options',
+  'hash_policy',
+  'request_mirror_policies',
 ]);
 const NAME_FIELDS = knownFields<UpstreamHttpProtocolOptions>([
   'auto_sni',
@@ -150,7 +153,7 @@ function resolveTyped(
 ): UpstreamHttp {
   refuseOtherFields(options, EXTENSION_FIELDS, scope);
   checkUpstreamFilters(options.http_filters ?? [], scope.at('http_filters'));
-  return common(
+  const { upstreamHttp, ...rest } = common(
     options.common_http_protocol_options ?? {},
     {
       protocol: resolveProtocol(options, scope),
@@ -160,6 +163,7 @@ function resolveTyped(
     },
     scope.at('common_http_protocol_options'),
   );
+  return { ...rest, upstreamHttp: { ...upstreamHttp, ...resolveRequestPolicies(options, scope) } };
 }
 
 function typedHttp1(options: HttpProtocolOptions, scope: Scope): Http1ClientOptions | undefined {

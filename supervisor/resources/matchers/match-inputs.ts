@@ -21,7 +21,7 @@ import type {
   ValueMatch,
 } from '../../../shared/resources/routes/matcher-tree.ts';
 import { resolveCelExpression } from '../cel.ts';
-import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
+import { extension, ExtensionRegistry, type ExtensionFactory, rowsByKind } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { optional } from '../values.ts';
 import { resolveRanges } from './filter-state-matcher.ts';
@@ -32,72 +32,81 @@ import { resolveValueMatcher } from './value-matcher.ts';
 const NETWORK = 'envoy.extensions.matching.common_inputs.network.v3';
 const SSL = 'envoy.extensions.matching.common_inputs.ssl.v3';
 
-/** What is known of a connection as soon as it is there, whoever looks. */
-const ADDRESS_INPUTS = [
-  plainInput('destination_ip', `${NETWORK}.DestinationIPInput`),
-  plainInput('destination_port', `${NETWORK}.DestinationPortInput`),
-  plainInput('source_ip', `${NETWORK}.SourceIPInput`),
-  plainInput('source_port', `${NETWORK}.SourcePortInput`),
-  plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
-  plainInput('source_type', `${NETWORK}.SourceTypeInput`),
-  plainInput('server_name', `${NETWORK}.ServerNameInput`),
-];
-
 const FILTER_STATE_FIELDS = knownFields<FilterStateInput>(['key']);
 
+const INPUTS = {
+  request_header: headerInput('request_header', 'HttpRequestHeaderMatchInput'),
+  request_trailer: headerInput('request_trailer', 'HttpRequestTrailerMatchInput'),
+  response_header: headerInput('response_header', 'HttpResponseHeaderMatchInput'),
+  response_trailer: headerInput('response_trailer', 'HttpResponseTrailerMatchInput'),
+  status_code: plainInput('status_code', 'envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput'),
+  status_code_class: plainInput(
+    'status_code_class',
+    'envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput',
+  ),
+  attributes: extension(
+    'envoy.matching.inputs.cel_data_input',
+    'xds.type.matcher.v3.HttpAttributesCelMatchInput',
+    () => ({ kind: 'attributes' }),
+  ),
+  query_parameter: extension(
+    'envoy.matching.inputs.query_params',
+    'envoy.type.matcher.v3.HttpRequestQueryParamMatchInput',
+    ({ query_param: name = '' }: HttpRequestQueryParamMatchInput) => ({
+      kind: 'query_parameter',
+      name: toByteString(name),
+    }),
+  ),
+  filter_state: extension(
+    'envoy.matching.inputs.filter_state',
+    `${NETWORK}.FilterStateInput`,
+    (message: FilterStateInput, scope) => {
+      refuseOtherFields(message, FILTER_STATE_FIELDS, scope);
+      return { kind: 'filter_state', key: message.key ?? '' };
+    },
+  ),
+  dynamic_metadata: extension(
+    'envoy.matching.inputs.dynamic_metadata',
+    `${NETWORK}.DynamicMetadataInput`,
+    ({ filter = '', path = [] }: DynamicMetadataInput) => ({
+      kind: 'dynamic_metadata',
+      namespace: filter,
+      path: path.map(({ key = '' }) => key),
+    }),
+  ),
+  constant: extension(
+    'envoy.matching.common_inputs.environment_variable',
+    'envoy.extensions.matching.common_inputs.environment_variable.v3.Config',
+    ({ name = '' }: EnvironmentVariable) => ({
+      kind: 'constant',
+      ...optional('value', env[name]),
+    }),
+  ),
+  destination_ip: plainInput('destination_ip', `${NETWORK}.DestinationIPInput`),
+  destination_port: plainInput('destination_port', `${NETWORK}.DestinationPortInput`),
+  source_ip: plainInput('source_ip', `${NETWORK}.SourceIPInput`),
+  source_port: plainInput('source_port', `${NETWORK}.SourcePortInput`),
+  direct_source_ip: plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
+  source_type: plainInput('source_type', `${NETWORK}.SourceTypeInput`),
+  server_name: plainInput('server_name', `${NETWORK}.ServerNameInput`),
+  uri_san: plainInput('uri_san', `${SSL}.UriSanInput`),
+  dns_san: plainInput('dns_san', `${SSL}.DnsSanInput`),
+  subject: plainInput('subject', `${SSL}.SubjectInput`),
+  transport_protocol: plainInput('transport_protocol', `${NETWORK}.TransportProtocolInput`),
+  application_protocols: plainInput('application_protocols', `${NETWORK}.ApplicationProtocolInput`),
+} satisfies { readonly [Kind in MatchInput['kind']]: ExtensionFactory<MatchInput> };
+
+const {
+  transport_protocol: transportProtocol,
+  application_protocols: applicationProtocols,
+  ...ofRequests
+} = INPUTS;
+
+/** What may be looked at once there is a request. */
 export const MATCH_INPUTS = new ExtensionRegistry<MatchInput>(
   'envoy.matching.http.input',
   'input',
-  [
-    headerInput('request_header', 'HttpRequestHeaderMatchInput'),
-    headerInput('request_trailer', 'HttpRequestTrailerMatchInput'),
-    headerInput('response_header', 'HttpResponseHeaderMatchInput'),
-    headerInput('response_trailer', 'HttpResponseTrailerMatchInput'),
-    plainInput('status_code', 'envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput'),
-    plainInput('status_code_class', 'envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput'),
-    extension(
-      'envoy.matching.inputs.cel_data_input',
-      'xds.type.matcher.v3.HttpAttributesCelMatchInput',
-      () => ({ kind: 'attributes' }),
-    ),
-    extension(
-      'envoy.matching.inputs.query_params',
-      'envoy.type.matcher.v3.HttpRequestQueryParamMatchInput',
-      ({ query_param: name = '' }: HttpRequestQueryParamMatchInput) => ({
-        kind: 'query_parameter',
-        name: toByteString(name),
-      }),
-    ),
-    extension(
-      'envoy.matching.inputs.filter_state',
-      `${NETWORK}.FilterStateInput`,
-      (message: FilterStateInput, scope) => {
-        refuseOtherFields(message, FILTER_STATE_FIELDS, scope);
-        return { kind: 'filter_state', key: message.key ?? '' };
-      },
-    ),
-    extension(
-      'envoy.matching.inputs.dynamic_metadata',
-      `${NETWORK}.DynamicMetadataInput`,
-      ({ filter = '', path = [] }: DynamicMetadataInput) => ({
-        kind: 'dynamic_metadata',
-        namespace: filter,
-        path: path.map(({ key = '' }) => key),
-      }),
-    ),
-    extension(
-      'envoy.matching.common_inputs.environment_variable',
-      'envoy.extensions.matching.common_inputs.environment_variable.v3.Config',
-      ({ name = '' }: EnvironmentVariable) => ({
-        kind: 'constant',
-        ...optional('value', env[name]),
-      }),
-    ),
-    ...ADDRESS_INPUTS,
-    plainInput('uri_san', `${SSL}.UriSanInput`),
-    plainInput('dns_san', `${SSL}.DnsSanInput`),
-    plainInput('subject', `${SSL}.SubjectInput`),
-  ],
+  Object.values(ofRequests),
 );
 
 /** What is known of a connection before its filter chain is chosen. */
@@ -105,9 +114,15 @@ export const CONNECTION_INPUTS = new ExtensionRegistry<MatchInput>(
   'envoy.matching.network.input',
   'input',
   [
-    ...ADDRESS_INPUTS,
-    plainInput('transport_protocol', `${NETWORK}.TransportProtocolInput`),
-    plainInput('application_protocols', `${NETWORK}.ApplicationProtocolInput`),
+    INPUTS.destination_ip,
+    INPUTS.destination_port,
+    INPUTS.source_ip,
+    INPUTS.source_port,
+    INPUTS.direct_source_ip,
+    INPUTS.source_type,
+    INPUTS.server_name,
+    transportProtocol,
+    applicationProtocols,
   ],
 );
 
@@ -134,8 +149,9 @@ const FRACTION_FIELDS = knownFields<RuntimeFraction>(['runtime_fraction']);
 export const VALUE_MATCHERS = new ExtensionRegistry<ValueMatch>(
   'envoy.matching.input_matchers',
   'input matcher',
-  [
-    extension(
+  // Texts are compared by a matcher of the API's own.
+  rowsByKind<Exclude<ValueMatch, { readonly kind: 'string' }>>({
+    address: extension(
       'envoy.matching.matchers.ip',
       'envoy.extensions.matching.input_matchers.ip.v3.Ip',
       (message: Ip, scope) => {
@@ -144,7 +160,7 @@ export const VALUE_MATCHERS = new ExtensionRegistry<ValueMatch>(
         return { kind: 'address', ranges };
       },
     ),
-    extension(
+    value: extension(
       'envoy.matching.matchers.metadata_matcher',
       'envoy.extensions.matching.input_matchers.metadata.v3.Metadata',
       (message: Metadata, scope) => {
@@ -153,7 +169,7 @@ export const VALUE_MATCHERS = new ExtensionRegistry<ValueMatch>(
         return matcher && { kind: 'value', matcher, invert: message.invert ?? false };
       },
     ),
-    extension(
+    cel: extension(
       'envoy.matching.matchers.cel_matcher',
       'xds.type.matcher.v3.CelMatcher',
       ({ expr_match: message = {} }: CelMatcher, scope) => {
@@ -161,7 +177,7 @@ export const VALUE_MATCHERS = new ExtensionRegistry<ValueMatch>(
         return expression && { kind: 'cel', expression };
       },
     ),
-    extension(
+    runtime_fraction: extension(
       'envoy.matching.matchers.runtime_fraction',
       'envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction',
       (message: RuntimeFraction, scope) => {
@@ -170,5 +186,5 @@ export const VALUE_MATCHERS = new ExtensionRegistry<ValueMatch>(
         return fraction && { kind: 'runtime_fraction', fraction };
       },
     ),
-  ],
+  }),
 );

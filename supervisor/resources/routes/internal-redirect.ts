@@ -5,7 +5,7 @@ import type {
   InternalRedirect,
   InternalRedirectPredicate,
 } from '../../../shared/resources/routes/route.ts';
-import { extension, ExtensionRegistry } from '../extensions.ts';
+import { extension, ExtensionRegistry, rowsByKind } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
@@ -23,8 +23,8 @@ const DEFAULT_CODE = 302;
 export const REDIRECT_PREDICATES = new ExtensionRegistry<InternalRedirectPredicate>(
   'envoy.internal_redirect_predicates',
   'internal redirect predicate',
-  [
-    extension(
+  rowsByKind<InternalRedirectPredicate>({
+    allow_listed_routes: extension(
       'envoy.internal_redirect_predicates.allow_listed_routes',
       'envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig',
       (message: AllowListedRoutesConfig) => ({
@@ -32,17 +32,17 @@ export const REDIRECT_PREDICATES = new ExtensionRegistry<InternalRedirectPredica
         routeNames: message.allowed_route_names ?? [],
       }),
     ),
-    extension(
+    previous_routes: extension(
       'envoy.internal_redirect_predicates.previous_routes',
       'envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig',
       () => ({ kind: 'previous_routes' }),
     ),
-    extension(
+    safe_cross_scheme: extension(
       'envoy.internal_redirect_predicates.safe_cross_scheme',
       'envoy.extensions.internal_redirect.safe_cross_scheme.v3.SafeCrossSchemeConfig',
       () => ({ kind: 'safe_cross_scheme' }),
     ),
-  ],
+  }),
 );
 
 export function resolveInternalRedirect(

@@ -1,4 +1,5 @@
 /** Makes the sinks that a bootstrap names. */
+import { KindTable, type OfKind } from '../../../shared/resources/by-kind.ts';
 import type { TagExtractor } from '../../stats/tags/tag-extractor.ts';
 import type { DashboardSink } from './dashboard-sink.ts';
 import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
@@ -40,44 +41,51 @@ export async function makeSinks(
 ): Promise<readonly StatsSink[]> {
   const sinks: StatsSink[] = [];
   for (const config of configs) {
-    const sink = await makeSink(config, parts);
+    const sink = await SINKS.make(config, parts);
     if (sink !== undefined) sinks.push(sink);
   }
   return sinks;
 }
 
-async function makeSink(config: SinkConfig, parts: SinkParts): Promise<StatsSink | undefined> {
-  const { graphiteNames, plainNames, taggedNames } = await import('./statsd-lines.ts');
-  const { extractor } = parts;
-  switch (config.kind) {
-    case 'statsd_datagram':
-      return makeDatagramSink(config, plainNames(config.prefix));
-    case 'dog_statsd':
-      return makeDatagramSink(config, taggedNames(config.prefix, extractor));
-    case 'graphite_statsd':
-      return makeDatagramSink(config, graphiteNames(config.prefix, extractor));
-    case 'metrics_service': {
-      const { METRICS_METHOD, MetricsServiceSink } = await import('./metrics-service-sink.ts');
-      return new MetricsServiceSink({
-        config,
-        extractor,
-        open: (handlers) => parts.openGrpc(config.target, METRICS_METHOD, handlers),
-        identifier: () => parts.identifier(),
-        nowMs: () => parts.nowMs(),
-        onLost: (reason) => parts.warn(`the stream to the metrics service has ended: ${reason}`),
-      });
-    }
-    case 'open_telemetry':
-      return makeOpenTelemetrySink(config, parts);
-    case 'statsd_tcp': {
-      const { TcpStatsdSink } = await import('./tcp-statsd-sink.ts');
-      const { cluster, prefix, scalesToMs } = config;
-      const form = plainNames(prefix);
-      return new TcpStatsdSink({ hostOf: () => parts.hostOf(cluster), form, scalesToMs });
-    }
-    case 'dashboard':
-      return parts.dashboard;
-  }
+type MadeSink = Promise<StatsSink | undefined>;
+
+const SINKS = new KindTable<SinkConfig, [SinkParts], MadeSink>({
+  statsd_datagram: async (config) => {
+    const { plainNames } = await import('./statsd-lines.ts');
+    return makeDatagramSink(config, plainNames(config.prefix));
+  },
+  dog_statsd: async (config, { extractor }) => {
+    const { taggedNames } = await import('./statsd-lines.ts');
+    return makeDatagramSink(config, taggedNames(config.prefix, extractor));
+  },
+  graphite_statsd: async (config, { extractor }) => {
+    const { graphiteNames } = await import('./statsd-lines.ts');
+    return makeDatagramSink(config, graphiteNames(config.prefix, extractor));
+  },
+  metrics_service: makeMetricsServiceSink,
+  open_telemetry: makeOpenTelemetrySink,
+  statsd_tcp: async ({ cluster, prefix, scalesToMs }, parts) => {
+    const { plainNames } = await import('./statsd-lines.ts');
+    const { TcpStatsdSink } = await import('./tcp-statsd-sink.ts');
+    const form = plainNames(prefix);
+    return new TcpStatsdSink({ hostOf: () => parts.hostOf(cluster), form, scalesToMs });
+  },
+  dashboard: (_, parts) => Promise.resolve(parts.dashboard),
+});
+
+async function makeMetricsServiceSink(
+  config: OfKind<SinkConfig, 'metrics_service'>,
+  parts: SinkParts,
+): Promise<StatsSink> {
+  const { METRICS_METHOD, MetricsServiceSink } = await import('./metrics-service-sink.ts');
+  return new MetricsServiceSink({
+    config,
+    extractor: parts.extractor,
+    open: (handlers) => parts.openGrpc(config.target, METRICS_METHOD, handlers),
+    identifier: () => parts.identifier(),
+    nowMs: () => parts.nowMs(),
+    onLost: (reason) => parts.warn(`the stream to the metrics service has ended: ${reason}`),
+  });
 }
 
 async function makeOpenTelemetrySink(

@@ -3,11 +3,13 @@
  * that are asked with the same settings, and caches of names. What control planes, files and
  * forward proxies bring is made by others.
  */
+import { KindTable, type OfKind } from '../../../shared/resources/by-kind.ts';
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { DnsCache } from '../../dns/dns-cache.ts';
 import { NameResolver } from '../../dns/name-resolver.ts';
 import type {
+  Discovery,
   DnsCacheSettings,
   ResolvedCluster,
   ResolverSettings,
@@ -34,6 +36,19 @@ export interface DiscoveredSources {
 }
 
 export class SourceMaker {
+  /** One row per kind of discovery. */
+  readonly #sources = new KindTable<Discovery, [ResolvedCluster, HostSink], HostSource | undefined>(
+    {
+      aggregate: () => undefined,
+      dns: (discovery, _, sink) => this.#makeDns(discovery, sink),
+      endpoints: (_, resolved, sink) => this.#discovered.makeEndpointSource(resolved, sink),
+      forward_proxy: ({ cache }, _, sink) => this.#makeForwardProxy(cache, sink),
+      requested: ({ cleanupIntervalMs }, _, sink) =>
+        new RequestedHostsSource(cleanupIntervalMs, this.#options.clock, sink),
+      sub_clusters: ({ settings }, { resource }, sink) =>
+        this.#discovered.makeSubClusterSource(resource.name, settings, sink),
+    },
+  );
   readonly #options: SourceMakerOptions;
   readonly #discovered: DiscoveredSources;
   /** By settings: clusters that ask the same name servers share a resolver. */
@@ -48,39 +63,23 @@ export class SourceMaker {
 
   /** Undefined: the cluster has the hosts of its configuration, or none of its own. */
   make(resolved: ResolvedCluster, sink: HostSink): HostSource | undefined {
-    const { clock, random } = this.#options;
     const { discovery } = resolved;
-    switch (discovery?.kind) {
-      case undefined:
-      case 'aggregate':
-        return undefined;
-      case 'sub_clusters':
-        return this.#discovered.makeSubClusterSource(
-          resolved.resource.name,
-          discovery.settings,
-          sink,
-        );
-      case 'endpoints':
-        return this.#discovered.makeEndpointSource(resolved, sink);
-      case 'forward_proxy':
-        return this.#makeForwardProxy(discovery.cache, sink);
-      case 'requested':
-        return new RequestedHostsSource(discovery.cleanupIntervalMs, clock, sink);
-      case 'dns': {
-        const { settings, targets, isLogical } = discovery;
-        const resolver = this.#resolverOf(settings.resolver);
-        const environment = { settings, resolver, clock, random };
-        const [first] = targets;
-        return isLogical && first !== undefined
-          ? new LogicalDnsSource(first, environment, sink)
-          : new StrictDnsSource(targets, environment, sink);
-      }
-    }
+    return discovery && this.#sources.make(discovery, resolved, sink);
   }
 
   close(): void {
     for (const resolver of this.#resolvers.values()) resolver.close();
     this.#resolvers.clear();
+  }
+
+  #makeDns({ settings, targets, isLogical }: OfKind<Discovery, 'dns'>, sink: HostSink): HostSource {
+    const { clock, random } = this.#options;
+    const resolver = this.#resolverOf(settings.resolver);
+    const environment = { settings, resolver, clock, random };
+    const [first] = targets;
+    return isLogical && first !== undefined
+      ? new LogicalDnsSource(first, environment, sink)
+      : new StrictDnsSource(targets, environment, sink);
   }
 
   #makeForwardProxy(settings: DnsCacheSettings, sink: HostSink): HostSource {

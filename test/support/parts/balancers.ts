@@ -20,6 +20,7 @@ export function balancerContext(changes: Partial<BalancerContext> = {}): Balance
     onDuplicates: () => undefined,
     allActiveRequests: () => 0,
     onTable: () => undefined,
+    hashPolicies: undefined,
     ...changes,
   };
 }

@@ -19,6 +19,7 @@ export interface MirrorContext {
 }
 
 interface MirroredRequest {
+  readonly mirrorPolicies: readonly RequestMirrorPolicy[];
   readonly headers: HeaderMap;
   readonly endStream: boolean;
   readonly callbacks: TerminalCallbacks;
@@ -26,13 +27,13 @@ interface MirroredRequest {
   readonly timeoutMs: number;
 }
 
-/** Starts the mirrors that the route wants of this request, whose headers are ready to be sent. */
+/** Starts the mirrors that are wanted of this request, whose headers are ready to be sent. */
 export function startMirrors(
   request: MirroredRequest,
   context: MirrorContext,
 ): RequestMirrors | undefined {
   let mirrors: RequestMirror[] | undefined;
-  for (const policy of request.route.action.mirrorPolicies) {
+  for (const policy of request.mirrorPolicies) {
     const { fraction } = policy;
     if (fraction !== undefined && !isEnabled(fraction, context.runtime, context.runtime.random())) {
       continue;

@@ -2,6 +2,7 @@
  * Decides whether a redirect of an upstream is followed here instead of being passed on, and turns
  * the request into the one that the redirect asks for. Sends nothing.
  */
+import { KindTable } from '../../../shared/resources/by-kind.ts';
 import type {
   InternalRedirect,
   InternalRedirectPredicate,
@@ -144,20 +145,23 @@ interface Step {
 
 function refusalOf({ route, policy }: RedirectRules, step: Step): RedirectRefusal | undefined {
   if (step.reached === undefined) return 'no_route';
-  const isAccepted = policy.predicates.every((predicate) => accepts(predicate, route, step));
+  const isAccepted = policy.predicates.every((each) => PREDICATES.make(each, route, step));
   return isAccepted ? undefined : 'predicate';
 }
 
-function accepts(predicate: InternalRedirectPredicate, from: ClusterRoute, step: Step): boolean {
-  const name = step.reached?.routeName ?? '';
-  switch (predicate.kind) {
-    case 'previous_routes':
-      return !step.followed.routes.has(stepKey(from, name));
-    case 'allow_listed_routes':
-      return predicate.routeNames.includes(name);
-    case 'safe_cross_scheme':
-      return !step.isHttp || step.target.scheme !== 'https';
-  }
+/** Whether each lets a redirect be followed. */
+const PREDICATES = new KindTable<
+  InternalRedirectPredicate,
+  [from: ClusterRoute, step: Step],
+  boolean
+>({
+  previous_routes: (_, from, step) => !step.followed.routes.has(stepKey(from, nameOf(step))),
+  allow_listed_routes: ({ routeNames }, _, step) => routeNames.includes(nameOf(step)),
+  safe_cross_scheme: (_, __, step) => !step.isHttp || step.target.scheme !== 'https',
+});
+
+function nameOf({ reached }: Step): string {
+  return reached?.routeName ?? '';
 }
 
 /** From which route a redirect led to which one: each way may be taken once. */

@@ -1,23 +1,27 @@
-/** Which hosts a retry policy leaves out. */
+/** Which hosts a retry policy leaves out: one row per predicate. */
+import { KindTable } from '../../../shared/resources/by-kind.ts';
 import { memberOf, type Struct } from '../../../shared/text/dictionary.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { RetryHostPredicate } from '../../../shared/resources/routes/route.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 
-/** `tried` are the hosts of the attempts before. */
+/** Whether each refuses a host; `tried` are the hosts of the attempts before. */
+const PREDICATES = new KindTable<
+  RetryHostPredicate,
+  [host: UpstreamHost, tried: readonly UpstreamHost[]],
+  boolean
+>({
+  previous_hosts: (_, host, tried) => tried.includes(host),
+  omit_canary_hosts: (_, host) => host.resource.canary,
+  omit_host_metadata: ({ labels }, host) => hasLabels(host, labels),
+});
+
 export function predicateRefuses(
   predicate: RetryHostPredicate,
   host: UpstreamHost,
   tried: readonly UpstreamHost[],
 ): boolean {
-  switch (predicate.kind) {
-    case 'previous_hosts':
-      return tried.includes(host);
-    case 'omit_canary_hosts':
-      return host.resource.canary;
-    case 'omit_host_metadata':
-      return hasLabels(host, predicate.labels);
-  }
+  return PREDICATES.make(predicate, host, tried);
 }
 
 /** A host may have several values of a label, any of which counts. */

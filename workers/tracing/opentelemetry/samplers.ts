@@ -1,22 +1,23 @@
-/** Samplers of the OpenTelemetry tracer, which decide in place of the connection manager. */
+/** Samplers of the OpenTelemetry tracer, which decide in place of the connection manager: one row each. */
+import { KindTable } from '../../../shared/resources/by-kind.ts';
 import type { Sampler } from '../../../shared/resources/tracing/opentelemetry.ts';
 import type { W3cContext } from '../w3c-context.ts';
 
 export type CompiledSampler = (traceId: string, parent: W3cContext | undefined) => boolean;
 
+const SAMPLERS: KindTable<Sampler, [], CompiledSampler> = new KindTable({
+  always_on: () => () => true,
+  parent_based: (sampler) => {
+    const root = SAMPLERS.make(sampler.root);
+    return (traceId, parent) => (parent === undefined ? root(traceId, parent) : parent.isSampled);
+  },
+  ratio: ({ share: { numerator, denominator } }) => {
+    return (traceId) => drawOf(traceId) % BigInt(denominator) < BigInt(numerator);
+  },
+});
+
 export function compileSampler(sampler: Sampler): CompiledSampler {
-  switch (sampler.kind) {
-    case 'always_on':
-      return () => true;
-    case 'parent_based': {
-      const root = compileSampler(sampler.root);
-      return (traceId, parent) => (parent === undefined ? root(traceId, parent) : parent.isSampled);
-    }
-    case 'ratio': {
-      const { numerator, denominator } = sampler.share;
-      return (traceId) => drawOf(traceId) % BigInt(denominator) < BigInt(numerator);
-    }
-  }
+  return SAMPLERS.make(sampler);
 }
 
 /** By the trace's id, so that everybody on the trace's way decides alike. */

@@ -1,4 +1,5 @@
 /** What the balancers of policies may use of their cluster and worker. */
+import type { HashPolicy } from '../../../shared/resources/routes/route.ts';
 import type { Runtime } from '../../loop/runtime.ts';
 import type { TableStats } from '../hashing/table-stats.ts';
 import type { LoadAwareParts } from './load-aware-localities.ts';
@@ -20,6 +21,8 @@ export interface BalancerContext extends Pick<
   readonly allActiveRequests: () => number;
   /** Told of each new table of a policy that hashes. */
   readonly onTable: (figures: TableStats) => void;
+  /** What the cluster hashes in place of what routes say; a policy's own comes before it. */
+  readonly hashPolicies: readonly HashPolicy[] | undefined;
 }
 
 export interface PolicyContext extends BalancerContext {

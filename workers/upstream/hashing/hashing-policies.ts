@@ -44,8 +44,8 @@ export function makeMaglev(
 }
 
 function makeHashing(
-  { balanceFactor, hashPolicies = [], localities }: HashingPolicy,
-  { panicThreshold, onTable, allActiveRequests }: PolicyContext,
+  { balanceFactor, hashPolicies: own, localities }: HashingPolicy,
+  { panicThreshold, onTable, allActiveRequests, hashPolicies }: PolicyContext,
   { mayWeighLocalities }: PolicyPlace,
   makePlanner: () => PlanTable,
 ): LoadBalancer {
@@ -66,7 +66,7 @@ function makeHashing(
     panicThreshold,
     weighsLocalities: mayWeighLocalities && localities !== undefined,
     planTable,
-    hashOf: compileHashPolicies(hashPolicies),
+    hashOf: compileHashPolicies(own ?? hashPolicies ?? []),
     random: Math.random,
     onTable,
   });

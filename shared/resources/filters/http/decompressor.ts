@@ -14,14 +14,15 @@ export interface DecompressorOptions {
   readonly advertises: boolean;
 }
 
-export interface DecompressionLibrary {
-  readonly kind: 'gzip' | 'brotli' | 'zstd';
+export type DecompressionLibrary = {
   readonly chunkBytes: number;
   /** Bytes that each compressed byte may become, counted over the body so far. */
   readonly maxRatio: number;
-  /** Of gzip. */
-  readonly windowBits: number;
-}
+} & (
+  | { readonly kind: 'gzip'; readonly windowBits: number }
+  | { readonly kind: 'brotli' }
+  | { readonly kind: 'zstd' }
+);
 
 export interface DecompressionDirection {
   readonly isEnabled: boolean;

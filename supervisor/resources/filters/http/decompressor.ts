@@ -2,6 +2,7 @@
  * Resolves envoy.extensions.filters.http.decompressor.v3 and its libraries: gzip, brotli and, where
  * the runtime has it, zstd.
  */
+import type { OfKind } from '../../../../shared/resources/by-kind.ts';
 import type { Brotli } from '../../../../shared/api/generated/envoy/extensions/compression/brotli/decompressor/v3/brotli.ts';
 import type { Gzip } from '../../../../shared/api/generated/envoy/extensions/compression/gzip/decompressor/v3/gzip.ts';
 import type { Zstd } from '../../../../shared/api/generated/envoy/extensions/compression/zstd/decompressor/v3/zstd.ts';
@@ -15,7 +16,7 @@ import type {
   DecompressorFilterSettings,
 } from '../../../../shared/resources/filters/http/decompressor.ts';
 import { whyNoZstdDecompression } from '../../../../shared/process/zstd.ts';
-import { extension, ExtensionRegistry } from '../../extensions.ts';
+import { extension, ExtensionRegistry, rowsByKind } from '../../extensions.ts';
 import type { Scope } from '../../scope.ts';
 import { optional } from '../../values.ts';
 import { httpFilter } from '../http-filter-row.ts';
@@ -44,7 +45,10 @@ const MAX_RATIO = 100;
 const CHUNK_BYTES = 4096;
 const WINDOW_BITS_MAX = 15;
 
-function zstdLibrary(message: Zstd, scope: Scope): DecompressionLibrary | undefined {
+function zstdLibrary(
+  message: Zstd,
+  scope: Scope,
+): OfKind<DecompressionLibrary, 'zstd'> | undefined {
   const hasDictionaries = (message.dictionaries ?? []).length > 0;
   const reason = whyNoZstdDecompression();
   if (reason !== undefined) scope.error('unsupported', reason);
@@ -56,41 +60,39 @@ function zstdLibrary(message: Zstd, scope: Scope): DecompressionLibrary | undefi
     kind: 'zstd',
     chunkBytes: message.chunk_size ?? CHUNK_BYTES,
     maxRatio: MAX_RATIO,
-    windowBits: WINDOW_BITS_MAX,
   };
 }
 
 const LIBRARIES = new ExtensionRegistry<DecompressionLibrary>(
   'envoy.compression.decompressor',
   'decompressor library',
-  [
-    extension(
+  rowsByKind<DecompressionLibrary>({
+    gzip: extension(
       'envoy.compression.gzip.decompressor',
       'envoy.extensions.compression.gzip.decompressor.v3.Gzip',
-      (message: Gzip): DecompressionLibrary => ({
+      (message: Gzip) => ({
         kind: 'gzip',
         chunkBytes: message.chunk_size ?? CHUNK_BYTES,
         maxRatio: message.max_inflate_ratio ?? MAX_RATIO,
         windowBits: message.window_bits ?? WINDOW_BITS_MAX,
       }),
     ),
-    extension(
+    brotli: extension(
       'envoy.compression.brotli.decompressor',
       'envoy.extensions.compression.brotli.decompressor.v3.Brotli',
       // How its buffer grows is the library's own affair here.
-      (message: Brotli): DecompressionLibrary => ({
+      (message: Brotli) => ({
         kind: 'brotli',
         chunkBytes: message.chunk_size ?? CHUNK_BYTES,
         maxRatio: MAX_RATIO,
-        windowBits: WINDOW_BITS_MAX,
       }),
     ),
-    extension(
+    zstd: extension(
       'envoy.compression.zstd.decompressor',
       'envoy.extensions.compression.zstd.decompressor.v3.Zstd',
       zstdLibrary,
     ),
-  ],
+  }),
 );
 
 function directionOf(message: CommonMessage | undefined): DecompressionDirection {

@@ -1,4 +1,5 @@
 /** Compresses one body as a library of the configuration says. */
+import { KindTable, type OfKind } from '../../../../shared/resources/by-kind.ts';
 import { assert } from '../../../../shared/process/assert.ts';
 import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
@@ -21,7 +22,7 @@ export function compressBody(
   loop: WorkerLoop,
   owner: CompressorOwner,
 ): ZlibBody {
-  return new ZlibBody(makeEngine(library), loop, {
+  return new ZlibBody(ENGINES.make(library), loop, {
     onData: (data) => owner.onCompressed(data, false),
     onEnd: () => owner.onCompressed(NOTHING, true),
     onBacklog: (isFull) => owner.onBacklog(isFull),
@@ -30,37 +31,34 @@ export function compressBody(
   });
 }
 
-function makeEngine(library: CompressionLibrary): Transform {
-  const chunkSize = library.chunkBytes;
-  if (library.kind === 'gzip') {
-    const { level, memoryLevel: memLevel, strategy, windowBits } = library;
-    const flush = constants.Z_SYNC_FLUSH;
-    return createGzip({
+const ENGINES = new KindTable<CompressionLibrary, [], Transform>({
+  gzip: ({ chunkBytes: chunkSize, level, memoryLevel: memLevel, strategy, windowBits }) =>
+    createGzip({
       level,
       memLevel,
       strategy,
       windowBits,
       chunkSize,
-      flush,
+      flush: constants.Z_SYNC_FLUSH,
       ...ZLIB_WAITING_LIMIT,
-    });
-  }
-  if (library.kind === 'zstd') return makeZstd(library);
-  return createBrotliCompress({
-    chunkSize,
-    flush: constants.BROTLI_OPERATION_FLUSH,
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: library.quality,
-      [constants.BROTLI_PARAM_MODE]: library.mode,
-      [constants.BROTLI_PARAM_LGWIN]: library.windowBits,
-      [constants.BROTLI_PARAM_LGBLOCK]: library.inputBlockBits,
-      [constants.BROTLI_PARAM_DISABLE_LITERAL_CONTEXT_MODELING]: library.withoutContextModeling,
-    },
-    ...ZLIB_WAITING_LIMIT,
-  });
-}
+    }),
+  brotli: (library) =>
+    createBrotliCompress({
+      chunkSize: library.chunkBytes,
+      flush: constants.BROTLI_OPERATION_FLUSH,
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: library.quality,
+        [constants.BROTLI_PARAM_MODE]: library.mode,
+        [constants.BROTLI_PARAM_LGWIN]: library.windowBits,
+        [constants.BROTLI_PARAM_LGBLOCK]: library.inputBlockBits,
+        [constants.BROTLI_PARAM_DISABLE_LITERAL_CONTEXT_MODELING]: library.withoutContextModeling,
+      },
+      ...ZLIB_WAITING_LIMIT,
+    }),
+  zstd: makeZstd,
+});
 
-function makeZstd(library: Extract<CompressionLibrary, { readonly kind: 'zstd' }>): Transform {
+function makeZstd(library: OfKind<CompressionLibrary, 'zstd'>): Transform {
   assert(zstd !== undefined, 'a configuration with zstd is refused where there is none');
   const { constants: names } = zstd;
   return zstd.createZstdCompress({

@@ -1,4 +1,5 @@
 /** Decompresses one body, and fails for one that grows beyond the ratio that is allowed. */
+import { KindTable } from '../../../../shared/resources/by-kind.ts';
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
 import { assert } from '../../../../shared/process/assert.ts';
 import type { Transform } from 'node:stream';
@@ -46,7 +47,7 @@ export class BodyDecompressor {
   constructor(library: DecompressionLibrary, loop: WorkerLoop, owner: DecompressorOwner) {
     this.owner = owner;
     this.maxRatio = library.maxRatio;
-    const engine = makeEngine(library);
+    const engine = ENGINES.make(library);
     this.body = new ZlibBody(engine, loop, {
       onData: (data) => this.give(data),
       onEnd: () => {
@@ -89,14 +90,21 @@ export class BodyDecompressor {
   }
 }
 
-function makeEngine({ kind, chunkBytes, windowBits }: DecompressionLibrary): Engine {
-  const options = { chunkSize: chunkBytes, ...ZLIB_WAITING_LIMIT };
-  if (kind === 'zstd') {
+const ENGINES = new KindTable<DecompressionLibrary, [], Engine>({
+  gzip: (library) =>
+    createGunzip({
+      ...optionsOf(library),
+      windowBits: library.windowBits,
+      flush: constants.Z_SYNC_FLUSH,
+    }),
+  brotli: (library) =>
+    createBrotliDecompress({ ...optionsOf(library), flush: constants.BROTLI_OPERATION_FLUSH }),
+  zstd: (library) => {
     assert(zstd !== undefined, 'a configuration with zstd is refused where there is none');
-    return zstd.createZstdDecompress(options);
-  }
-  if (kind === 'brotli') {
-    return createBrotliDecompress({ ...options, flush: constants.BROTLI_OPERATION_FLUSH });
-  }
-  return createGunzip({ ...options, windowBits, flush: constants.Z_SYNC_FLUSH });
+    return zstd.createZstdDecompress(optionsOf(library));
+  },
+});
+
+function optionsOf({ chunkBytes: chunkSize }: DecompressionLibrary) {
+  return { chunkSize, ...ZLIB_WAITING_LIMIT };
 }

@@ -3,6 +3,7 @@
  * body that cannot be decompressed breaks off, so that nobody takes a part of it for the whole.
  * Source: envoy.filters.http.decompressor.
  */
+import { KindTable } from '../../../../shared/resources/by-kind.ts';
 import type {
   DecompressionDirection,
   DecompressorOptions,
@@ -177,7 +178,7 @@ class DecompressorFilter extends PassThroughFilter {
 
   private fail(failure: DecompressionFailure): void {
     const { context, libraryBase, options } = this.parts;
-    for (const counter of countersOf(options.library.kind, failure)) {
+    for (const counter of FAILURE_COUNTERS.make(options.library, failure)) {
       context.stats.increment(libraryBase + counter);
     }
     this.callbacks.resetStream();
@@ -196,20 +197,22 @@ function take(body: BodyDecompressor | undefined, data: Buffer, endStream: boole
   return 'taken';
 }
 
-function countersOf(
-  kind: DecompressorOptions['library']['kind'],
-  failure: DecompressionFailure,
-): readonly number[] {
-  if (kind === 'gzip') {
+/** What counts a failure. */
+const FAILURE_COUNTERS = new KindTable<
+  DecompressorOptions['library'],
+  [DecompressionFailure],
+  readonly number[]
+>({
+  gzip: (_, failure) => {
     const { zlib_buf_error: early, zlib_data_error: wrong } = ZLIB_DECOMPRESSOR.index;
     return [failure === 'early_end' ? early : wrong];
-  }
-  if (kind === 'zstd') {
-    return [ZSTD_DECOMPRESSOR.index[ZSTD_COUNTERS[failure] ?? 'zstd_generic_error']];
-  }
-  const { brotli_error: wrong, brotli_output_overflow: overflow } = BROTLI_DECOMPRESSOR.index;
-  return failure === 'too_large' ? [wrong, overflow] : [wrong];
-}
+  },
+  zstd: (_, failure) => [ZSTD_DECOMPRESSOR.index[ZSTD_COUNTERS[failure] ?? 'zstd_generic_error']],
+  brotli: (_, failure) => {
+    const { brotli_error: wrong, brotli_output_overflow: overflow } = BROTLI_DECOMPRESSOR.index;
+    return failure === 'too_large' ? [wrong, overflow] : [wrong];
+  },
+});
 
 /** What is left of the list when its first entry is `encoding`; undefined when it is another. */
 function encodingsBehind(encoding: string, list: string | undefined): string | undefined {

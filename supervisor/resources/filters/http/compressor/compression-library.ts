@@ -2,12 +2,13 @@
  * Resolves the compressor libraries: gzip, brotli and, where the runtime has it, zstd. Others are
  * refused by name.
  */
+import type { OfKind } from '../../../../../shared/resources/by-kind.ts';
 import type { Brotli } from '../../../../../shared/api/generated/envoy/extensions/compression/brotli/compressor/v3/brotli.ts';
 import type { Gzip } from '../../../../../shared/api/generated/envoy/extensions/compression/gzip/compressor/v3/gzip.ts';
 import type { Zstd } from '../../../../../shared/api/generated/envoy/extensions/compression/zstd/compressor/v3/zstd.ts';
 import { whyNoZstdCompression } from '../../../../../shared/process/zstd.ts';
 import type { CompressionLibrary } from '../../../../../shared/resources/filters/http/compressor.ts';
-import { extension, ExtensionRegistry } from '../../../extensions.ts';
+import { extension, ExtensionRegistry, rowsByKind } from '../../../extensions.ts';
 import type { Scope } from '../../../scope.ts';
 
 /** In zlib's order of numbers. */
@@ -42,7 +43,7 @@ function gzipLevel(level: Gzip['compression_level']): number {
   return typeof level === 'number' ? level : Number(level.slice('COMPRESSION_LEVEL_'.length));
 }
 
-function zstdLibrary(message: Zstd, scope: Scope): CompressionLibrary | undefined {
+function zstdLibrary(message: Zstd, scope: Scope): OfKind<CompressionLibrary, 'zstd'> | undefined {
   const reason = whyNoZstdCompression();
   if (reason !== undefined) scope.error('unsupported', reason);
   if (message.dictionary !== undefined) {
@@ -61,11 +62,11 @@ function zstdLibrary(message: Zstd, scope: Scope): CompressionLibrary | undefine
 export const COMPRESSION_LIBRARIES = new ExtensionRegistry<CompressionLibrary>(
   'envoy.compression.compressor',
   'compressor library',
-  [
-    extension(
+  rowsByKind<CompressionLibrary>({
+    gzip: extension(
       'envoy.compression.gzip.compressor',
       'envoy.extensions.compression.gzip.compressor.v3.Gzip',
-      (message: Gzip): CompressionLibrary => ({
+      (message: Gzip) => ({
         kind: 'gzip',
         level: gzipLevel(message.compression_level),
         memoryLevel: message.memory_level ?? 5,
@@ -74,10 +75,10 @@ export const COMPRESSION_LIBRARIES = new ExtensionRegistry<CompressionLibrary>(
         chunkBytes: message.chunk_size ?? CHUNK_BYTES,
       }),
     ),
-    extension(
+    brotli: extension(
       'envoy.compression.brotli.compressor',
       'envoy.extensions.compression.brotli.compressor.v3.Brotli',
-      (message: Brotli): CompressionLibrary => ({
+      (message: Brotli) => ({
         kind: 'brotli',
         quality: message.quality ?? 3,
         mode: Math.max(0, MODES.indexOf(message.encoder_mode)),
@@ -87,10 +88,10 @@ export const COMPRESSION_LIBRARIES = new ExtensionRegistry<CompressionLibrary>(
         chunkBytes: message.chunk_size ?? CHUNK_BYTES,
       }),
     ),
-    extension(
+    zstd: extension(
       'envoy.compression.zstd.compressor',
       'envoy.extensions.compression.zstd.compressor.v3.Zstd',
       zstdLibrary,
     ),
-  ],
+  }),
 );
