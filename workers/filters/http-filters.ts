@@ -40,6 +40,7 @@ import { makeRbacFilter } from './http/rbac.ts';
 import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
+import { makeGcpAuthnFilter } from './http/auth/gcp-authn.ts';
 import { makeTapFilter } from './http/tap.ts';
 import { makeTransformFilter } from './http/transform.ts';
 import { makeCompositeFilter } from './http/composite.ts';
@@ -65,6 +66,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   set_filter_state: makeSetFilterStateFilter,
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
+  gcp_authn: makeGcpAuthnFilter,
   tap: makeTapFilter,
   transform: makeTransformFilter,
   grpc_stats: makeGrpcStatsFilter,

@@ -2,6 +2,7 @@
  * Substitution commands about bodies that are JSON, which a filter that waited for them tells of. Only
  * the formats of such filters may use them.
  */
+import type { FormatCommandName } from '../../shared/substitution/commands.ts';
 import { memberOf } from '../../shared/text/dictionary.ts';
 import { fromConfiguration } from '../../shared/substitution/value.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
@@ -27,7 +28,7 @@ export function bodiesOf(info: StreamInfo): StreamBodies {
 export const BODY_READERS = {
   REQUEST_BODY: ({ args }) => member('request', args),
   RESPONSE_BODY: ({ args }) => member('response', args),
-} satisfies Record<string, ReaderFactory>;
+} satisfies Partial<Record<FormatCommandName, ReaderFactory>>;
 
 /** Without a key there is no value, as in Envoy. */
 function member(side: keyof StreamBodies, keys: readonly string[]): Reader {

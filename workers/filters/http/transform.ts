@@ -8,7 +8,7 @@ import {
   type Transformation,
   type TransformFilterSettings,
   type TransformOptions,
-} from '../../../shared/resources/filters/http/transform.ts';
+} from '../../../shared/resources/filters/http/matching/transform.ts';
 import type { HeaderMutation } from '../../routing/header-mutations.ts';
 import { compileHeaderRules } from '../../routing/header-rules.ts';
 import type {

@@ -8,7 +8,7 @@ import type {
   Transformation,
   TransformFilterSettings,
   TransformOptions,
-} from '../../../../shared/resources/filters/http/transform.ts';
+} from '../../../../shared/resources/filters/http/matching/transform.ts';
 import { resolveFormat } from '../../access-logs/format.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import { Scope } from '../../scope.ts';

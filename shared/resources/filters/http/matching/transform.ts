@@ -1,9 +1,9 @@
 /** Settings and stats of envoy.filters.http.transform. */
-import { defineTemplate } from '../../../stats/template.ts';
-import { counter } from '../../../stats/templates/spec.ts';
-import type { AccessLogFormat } from '../../access-log.ts';
-import { declareKind, type FilterResource } from '../declare-filter.ts';
-import type { HeaderMutationRule } from './header-mutation.ts';
+import { defineTemplate } from '../../../../stats/template.ts';
+import { counter } from '../../../../stats/templates/spec.ts';
+import type { AccessLogFormat } from '../../../access-log.ts';
+import { declareKind, type FilterResource } from '../../declare-filter.ts';
+import type { HeaderMutationRule } from '../header-mutation.ts';
 
 /** Of messages whose body is a JSON object. */
 export interface Transformation {
