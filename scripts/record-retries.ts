@@ -1,6 +1,6 @@
 /**
  * Records which answers Envoy (`envoy` on PATH) tries again for which `retry_on`, into the data of
- * test/data-plane/retry-matrix.test.ts: node dist/scripts/record-retries.js. Run it when the
+ * test/data-plane/router/retry-matrix.test.ts: node dist/scripts/record-retries.js. Run it when the
  * table of test/support/parts/retry-matrix.ts has grown; the recording is reviewed and committed.
  */
 import { writeFileSync } from 'node:fs';

@@ -119,7 +119,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'supervisor/admin/access-log/admin-log-format.ts': 1,
       'supervisor/http-pages/admin-response.ts': 1,
       'supervisor/admin/admin-router.ts': 1,
-      'supervisor/admin/admin-server.ts': 1,
+      'supervisor/admin/describe-exchange.ts': 1,
       'supervisor/admin/http/exchange.ts': 1,
       'supervisor/admin/http/http2-exchange.ts': 2,
     },

@@ -1,5 +1,5 @@
 /** A service that is asked by HTTP, at a cluster. */
-import type { RetryPolicy } from './routes/route.ts';
+import type { RetryPolicy } from './routes/retry-policy.ts';
 
 export interface HttpTarget {
   readonly cluster: string;

@@ -192,6 +192,8 @@ export interface HttpConnectionManager {
   /** How client certificates are told to upstreams; absent: not at all. */
   readonly clientCert?: ClientCertForwarding;
   readonly schemeOverwrite?: 'http' | 'https';
+  /** The scheme that hosts are told is that of the connection to them. */
+  readonly schemeMatchesUpstream?: true;
   readonly internalAddressMatchers?: readonly StringMatcher[];
 }
 

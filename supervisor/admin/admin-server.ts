@@ -21,9 +21,9 @@ import { http1Exchange } from './http/http1-exchange.ts';
 import { BodyBudget, readBody, type BodyFailure } from './http/read-body.ts';
 import { renderRefusal, statusOfParserError } from './http/refusals.ts';
 import type { ParserError } from './http/refusals.ts';
-import { parseRequestTarget } from './http/request-target.ts';
 import { textResponse } from './http/responses.ts';
 import { sendResponse } from './http/send-response.ts';
+import { describeRequest, describeRefused, describeClient } from './describe-exchange.ts';
 
 export interface AdminServerParts {
   readonly router: AdminRouter;
@@ -335,38 +335,4 @@ function refusalOf(body: Awaited<ReturnType<typeof readBody>>): Refusal | undefi
   return typeof body === 'string' || body.failed === 'gone'
     ? undefined
     : BODY_REFUSALS[body.failed];
-}
-
-function describeRequest({ socket, method, target: asked, headers }: AdminExchange) {
-  const target = parseRequestTarget(asked);
-  const query = target === undefined || target.query === '' ? '' : `?${target.query}`;
-  const fields = Object.entries(headers).map(
-    ([name, value]) => [name, typeof value === 'object' ? value.join(',') : value] as const,
-  );
-  return {
-    ...describeSocket(socket),
-    method,
-    path: target === undefined ? asked : `${target.path}${query}`,
-    headers: Object.fromEntries(fields),
-  };
-}
-
-/** Envoy's codec refuses before it knows what is asked, so its log says nothing of it. */
-function describeRefused(socket: Socket) {
-  return { ...describeSocket(socket), method: '', path: '', headers: {} };
-}
-
-function describeSocket(socket: Socket) {
-  return {
-    remoteAddress: socket.remoteAddress ?? '-',
-    remotePort: socket.remotePort ?? 0,
-    localAddress: socket.localAddress ?? '-',
-    localPort: socket.localPort ?? 0,
-  };
-}
-
-function describeClient(socket: Socket): string {
-  return socket.remoteAddress === undefined
-    ? 'a local socket'
-    : `${socket.remoteAddress}:${socket.remotePort ?? 0}`;
 }

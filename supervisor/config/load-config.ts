@@ -9,14 +9,9 @@ import { readConfiguredFile, readOperatorsFile } from './configured-file.ts';
 import type { MessageObject } from './convert/message-object.ts';
 import type { FeatureUses, RuntimeTexts } from './validate/api-status.ts';
 import { hasHoles, isError, isReadable, withoutEchoes } from './follow-up.ts';
-import type { UnknownFields } from './convert/message-reader.ts';
-import {
-  type ConfigSource,
-  locateInSources,
-  type PipelineResult,
-  readFastPath,
-  runPipeline,
-} from './pipeline.ts';
+import type { UnknownFields } from './convert/reader-options.ts';
+import { locateInSources, type PipelineResult, readFastPath, runPipeline } from './pipeline.ts';
+import type { ConfigSource } from './read-source.ts';
 import type { Problem } from './problem.ts';
 import { sourceFormat } from './source/source-format.ts';
 

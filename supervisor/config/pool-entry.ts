@@ -3,13 +3,8 @@ import { setPriority } from 'node:os';
 import { ApiCatalog } from './api/api-catalog.ts';
 import { hasHoles, isError } from './follow-up.ts';
 import { type Pieces, splitMessage } from './message-pieces.ts';
-import {
-  type ConfigSource,
-  type PipelineOptions,
-  type PipelineResult,
-  locateInSources,
-  runPipeline,
-} from './pipeline.ts';
+import { type PipelineResult, locateInSources, runPipeline } from './pipeline.ts';
+import type { ConfigSource, PipelineOptions } from './read-source.ts';
 import type { Problem } from './problem.ts';
 
 export type PoolTask =

@@ -9,7 +9,8 @@ import { builtRoot } from '../../shared/process/built-root.ts';
 import { Piscina } from 'piscina';
 import { type MessageObject, isMessageObject } from './convert/message-object.ts';
 import { joinPieces, KnownSlices } from './message-pieces.ts';
-import type { ConfigSource, PipelineOptions, PipelineResult } from './pipeline.ts';
+import type { PipelineResult } from './pipeline.ts';
+import type { ConfigSource, PipelineOptions } from './read-source.ts';
 import type { PoolReply, PoolTask } from './pool-entry.ts';
 import type { Problem } from './problem.ts';
 

@@ -4,17 +4,24 @@
  * a cache; several clusters may read it. It knows no workers.
  */
 import { isIP } from '../../shared/addresses/ip-text.ts';
-import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { parseAuthority } from '../../shared/addresses/authority.ts';
-import type { Clock, Timer } from '../../shared/process/clock.ts';
-import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { DNS_CACHE, DNS_CACHE_BREAKER } from '../../shared/stats/templates/cluster-features.ts';
-import type { AddressFilterSettings, DnsCacheSettings } from '../resolved/resolved-bootstrap.ts';
+import type { DnsCacheSettings } from '../resolved/resolved-bootstrap.ts';
 import { failureBackOffMs } from './failure-back-off.ts';
 import { type KeptName, KeptNames } from './kept-names.ts';
 import type { NameResolver, Resolution, ResolvedName } from './name-resolver.ts';
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
+import {
+  type DnsCacheReader,
+  type Answer,
+  type Done,
+  type Entry,
+  addressCheck,
+  answerOf,
+  tell,
+} from './dns-cache-entry.ts';
 
 export interface DnsCacheOptions {
   readonly settings: DnsCacheSettings;
@@ -24,42 +31,6 @@ export interface DnsCacheOptions {
   readonly random: () => number;
   readonly writer: StatWriter;
 }
-
-export interface CachedAddress {
-  readonly address: string;
-  /** Those that the name has besides. */
-  readonly more: readonly string[];
-  readonly port: number;
-}
-
-/** A cluster whose hosts are the names of the cache. */
-export interface DnsCacheReader {
-  /** The name is new, or has another address. */
-  found(host: string, address: CachedAddress): void;
-  removed(host: string): void;
-}
-
-type Answer = Pick<HostAnswer, 'outcome' | 'details'>;
-type Done = (answer: Answer) => void;
-
-interface Entry {
-  readonly host: string;
-  readonly name: string;
-  readonly port: number;
-  /** As they were answered; none before there is one. */
-  addresses: readonly string[];
-  /** Of the last lookup, when there is no address. */
-  failure: string | undefined;
-  isResolved: boolean;
-  lastUsedMs: number;
-  failuresInARow: number;
-  timer: Timer | undefined;
-  /** The lookup under way; another number makes its answer late. */
-  lookup: number;
-  readonly waiting: Done[];
-}
-
-const FOUND: Answer = { outcome: 'found', details: '' };
 /** Of log lines about names without an address. */
 const TIMED_OUT = 'resolve_timeout';
 
@@ -299,19 +270,4 @@ export class DnsCache {
   #count(name: keyof typeof DNS_CACHE.index): void {
     this.#options.writer.increment(this.#stats + DNS_CACHE.index[name]);
   }
-}
-
-function addressCheck(filter: AddressFilterSettings | undefined): (address: string) => boolean {
-  if (filter === undefined) return () => false;
-  const contains = compileIpRanges(filter.ranges);
-  return (address) => contains(address) !== filter.isInverted;
-}
-
-function answerOf({ addresses, failure = '' }: Entry): Answer {
-  return addresses.length === 0 ? { outcome: 'failed', details: failure } : FOUND;
-}
-
-function tell(reader: DnsCacheReader, { host, addresses, port }: Entry): void {
-  const [address, ...more] = addresses;
-  if (address !== undefined) reader.found(host, { address, more, port });
 }

@@ -22,26 +22,8 @@
  * beginning. Of a search for all matches more can be said where no way is tried in vain
  * (`isStraight`): what a match read it also took, so only tries that fail count at each place.
  */
-import {
-  ANYTHING,
-  areApart,
-  firstOf,
-  NO_BYTES,
-  overlaps,
-  TEXT_END,
-  union,
-  type FirstBytes,
-} from './first-bytes.ts';
-import {
-  atEachPlace,
-  either,
-  inTurn,
-  plus,
-  steps,
-  times,
-  UNBOUNDED,
-  type Growth,
-} from './growth.ts';
+import { areApart, firstOf, NO_BYTES, overlaps, union } from './first-bytes.ts';
+import { atEachPlace, inTurn, plus, steps, UNBOUNDED, type Growth } from './growth.ts';
 import {
   ALL_BYTES,
   beginsWithText,
@@ -52,7 +34,21 @@ import {
   sizeOfTree,
   takesEveryByte,
 } from './tree-facts.ts';
-import { isLazy, type ByteSet, type RegexNode } from './tree.ts';
+import { isLazy, type RegexNode } from './tree.ts';
+import {
+  type Rest,
+  NOTHING,
+  ACCEPT,
+  END,
+  NO_BOUND,
+  NO_CHOICE,
+  isBounded,
+  bytes,
+  costing,
+  assertion,
+  choice,
+  runOf,
+} from './rest-of-pattern.ts';
 
 export interface Assumptions {
   /** Only texts without a line feed are matched, so that `.` takes any byte. */
@@ -67,21 +63,6 @@ export interface BacktrackingBounds {
   readonly part: Growth;
   /** All matches. */
   readonly every: Growth;
-}
-
-/** What stands from a node to the pattern's end. */
-interface Rest {
-  readonly first: FirstBytes;
-  /** Matches at every place. */
-  readonly isSure: boolean;
-  /** Matches at the text's end. */
-  readonly isSureAtEnd: boolean;
-  readonly cost: Growth;
-  /** The cost of a try that fails. */
-  readonly failing: Growth;
-  /** The cost where the first byte makes it fail. */
-  readonly probe: number;
-  readonly isStraight: boolean;
 }
 
 export function backtrackingBounds(root: RegexNode, assumptions: Assumptions): BacktrackingBounds {
@@ -109,30 +90,6 @@ function shared([constant, linear]: Growth): Growth {
 
 /** V8 keeps more for each round of such a loop than for a byte of a run. */
 const ROUND_WEIGHT = 4;
-
-const NOTHING: Growth = steps(0);
-
-/** The end of the pattern where any match will do. */
-const ACCEPT: Rest = {
-  first: ANYTHING,
-  isSure: true,
-  isSureAtEnd: true,
-  cost: steps(1),
-  failing: NOTHING,
-  probe: 1,
-  isStraight: true,
-};
-
-/** The end of the pattern where the whole text has to match. */
-const END: Rest = {
-  first: TEXT_END,
-  isSure: false,
-  isSureAtEnd: true,
-  cost: steps(1),
-  failing: steps(1),
-  probe: 1,
-  isStraight: true,
-};
 
 class Analysis {
   readonly #oneLine: boolean;
@@ -273,108 +230,6 @@ class Analysis {
 }
 
 type Repetition = Extract<RegexNode, { readonly sub: RegexNode }>;
-
-const NO_BOUND: Rest = {
-  ...END,
-  first: ANYTHING,
-  isSureAtEnd: false,
-  cost: UNBOUNDED,
-  failing: UNBOUNDED,
-  isStraight: false,
-};
-
-const NO_CHOICE: Rest = { ...END, isSureAtEnd: false };
-
-function isBounded({ cost }: Rest): boolean {
-  return cost[0] !== Infinity;
-}
-
-function bytes(sets: readonly ByteSet[], rest: Rest): Rest {
-  const [head = []] = sets;
-  return {
-    ...rest,
-    first: firstOf(head),
-    isSure: false,
-    isSureAtEnd: false,
-    cost: plus(steps(sets.length), rest.cost),
-    failing: plus(steps(sets.length), rest.failing),
-    probe: 1,
-  };
-}
-
-function costing(rest: Rest, count: number): Rest {
-  const failing = rest.isSure ? NOTHING : plus(rest.failing, steps(count));
-  return { ...rest, cost: plus(rest.cost, steps(count)), failing, probe: rest.probe + count };
-}
-
-function assertion(op: RegexNode['op'], rest: Rest): Rest {
-  const isEnd = op === 'end_text';
-  return {
-    ...rest,
-    first: isEnd ? END.first : rest.first,
-    isSure: false,
-    isSureAtEnd: isEnd && rest.isSureAtEnd,
-    cost: plus(rest.cost, steps(1)),
-    failing: plus(rest.failing, steps(1)),
-    probe: rest.probe + 1,
-  };
-}
-
-function choice(ways: readonly Rest[]): Rest {
-  const [only] = ways;
-  if (only !== undefined && ways.length === 1) return only;
-  const isApart = areApart(ways.map(({ first }) => first));
-  const probes = ways.reduce((sum, { probe }) => sum + probe + 1, 0);
-  const isSure = ways.some((way) => way.isSure);
-  const failing = ways.map((way) => way.failing);
-  const inVain = isApart ? failing.reduce(either, NOTHING) : plus(...failing);
-  return {
-    first: ways.map(({ first }) => first).reduce(union),
-    isSure,
-    isSureAtEnd: ways.some((way) => way.isSureAtEnd),
-    // One way at most leads to a match; the others are tried in vain.
-    cost: plus(
-      isApart ? NOTHING : inVain,
-      ways.map(({ cost }) => cost).reduce(either),
-      steps(probes),
-    ),
-    failing: isSure ? NOTHING : plus(inVain, steps(probes)),
-    probe: probes,
-    isStraight: isApart && ways.every((way) => way.isStraight),
-  };
-}
-
-interface Run {
-  readonly isApart: boolean;
-  /** Goes on to the text's end, whatever the text. */
-  readonly takesAll: boolean;
-  readonly endsSurely: boolean;
-  /** How many bytes it takes at most; absent, all of them. */
-  readonly places: number | undefined;
-}
-
-/** A run of bytes of one class, then the rest. */
-function runOf(set: ByteSet, rest: Rest, run: Run): Rest {
-  const each = (growth: Growth): Growth =>
-    run.places === undefined ? plus(growth, atEachPlace(growth)) : times(growth, run.places + 1);
-  const isSure = rest.isSure || (run.takesAll && rest.isSureAtEnd);
-  const isOnce = run.isApart || rest.isSure || run.endsSurely;
-  const reading = each(steps(2 + (run.isApart ? rest.probe : 0)));
-  return {
-    first: union(firstOf(set), rest.first),
-    isSure,
-    isSureAtEnd: rest.isSureAtEnd,
-    // What follows matches once at most: every other try of it fails.
-    cost: isOnce ? inTurn(reading, rest.cost) : plus(reading, each(rest.failing), rest.cost),
-    failing: isSure
-      ? NOTHING
-      : isOnce
-        ? inTurn(reading, rest.failing)
-        : plus(reading, each(rest.failing)),
-    probe: 2 + rest.probe,
-    isStraight: isOnce && rest.isStraight,
-  };
-}
 
 function copies(node: RegexNode, count: number): RegexNode[] {
   return Array.from({ length: count }, () => node);

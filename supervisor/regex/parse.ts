@@ -6,14 +6,8 @@ import { PERL_CLASSES } from './byte-set.ts';
 import { parseClass, parseUnicodeGroup } from './parse-class.ts';
 import { Cursor, parseEscape, RegexSyntaxError } from './parse-escape.ts';
 import { ParseStack, withLaziness } from './parse-stack.ts';
-import {
-  DOT_NEWLINE,
-  FOLD_CASE,
-  NON_GREEDY,
-  ONE_LINE,
-  type RegexNode,
-  type RepeatOp,
-} from './tree.ts';
+import { DOT_NEWLINE, FOLD_CASE, ONE_LINE, type RegexNode, type RepeatOp } from './tree.ts';
+import { readFlagGroup, setFlag } from './flag-group.ts';
 
 export interface ParsedRegex {
   readonly root: RegexNode;
@@ -265,39 +259,3 @@ const SIMPLE_ESCAPES: ReadonlyMap<
 /** Leading zeroes and numbers of more than eight digits make it an ordinary brace. */
 const COUNTED = /^\{(0|[1-9][0-9]{0,8})(?:(,)(0|[1-9][0-9]{0,8})?)?\}/;
 const CAPTURE_NAME = /^[\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}]+$/u;
-const FLAG_GROUP = /^\(\?([imsU]*)(-?)([imsU]*)([:)]?)/;
-
-interface FlagGroup {
-  readonly set: string;
-  readonly cleared: string;
-  readonly length: number;
-  /** `(?i:` opens a group, `(?i)` does not. */
-  readonly opens: boolean;
-}
-
-function readFlagGroup(rest: string): FlagGroup {
-  const [whole = '', set = '', minus = '', cleared = '', end = ''] = FLAG_GROUP.exec(rest) ?? [];
-  if (end === '' || (minus !== '' && cleared === '')) {
-    // RE2 names the text up to and with the character that it did not expect.
-    const about = rest.slice(0, whole.length + (end === '' ? 1 : 0));
-    throw new RegexSyntaxError('invalid perl operator', about);
-  }
-  return { set, cleared, length: whole.length, opens: end === ':' };
-}
-
-function setFlag(flags: number, letter: string, on: boolean): number {
-  switch (letter) {
-    case 'i':
-      return withBit(flags, FOLD_CASE, on);
-    case 'm':
-      return withBit(flags, ONE_LINE, !on);
-    case 's':
-      return withBit(flags, DOT_NEWLINE, on);
-    default:
-      return withBit(flags, NON_GREEDY, on);
-  }
-}
-
-function withBit(flags: number, bit: number, on: boolean): number {
-  return on ? flags | bit : flags & ~bit;
-}

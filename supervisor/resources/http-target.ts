@@ -2,7 +2,7 @@
 import type { RetryPolicy as RetryMessage } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { HttpUri } from '../../shared/api/generated/envoy/config/core/v3/http_uri.ts';
 import type { HttpTarget } from '../../shared/resources/http-target.ts';
-import type { RetryPolicy } from '../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../shared/resources/routes/retry-policy.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import { resolveRetryPolicy } from './routes/retry-policy.ts';

@@ -9,7 +9,7 @@ import { errorText } from '../../shared/text/error-text.ts';
 import type { DiscoveryResponse } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { UnknownFields } from '../config/convert/message-reader.ts';
+import type { UnknownFields } from '../config/convert/reader-options.ts';
 import { loadMessageFile } from '../config/load-config.ts';
 import { at, type Place, type Problem } from '../config/problem.ts';
 import type { Configuration } from '../start/load-configuration.ts';

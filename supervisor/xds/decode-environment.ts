@@ -3,7 +3,7 @@ import { getLogger } from '../../shared/logging/process-log.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { ApiCatalog } from '../config/api/api-catalog.ts';
 import { formatProblem } from '../config/config-error.ts';
-import type { UnknownFields } from '../config/convert/message-reader.ts';
+import type { UnknownFields } from '../config/convert/reader-options.ts';
 import type { ServerStats } from '../life-cycle/server-stats.ts';
 import type { RuntimeStore } from '../runtime/runtime-store.ts';
 import type { DecodeEnvironment } from './subscriptions/decode-response.ts';

@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { UnreadyTargets } from '../store/discovery-status.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
-import { canCarryDiscovery } from '../resources/config-source.ts';
+import { canCarryDiscovery } from '../resources/check-config-source.ts';
 import type { NamedSecret } from '../resolved/named-secret.ts';
 import type {
   NamedFilter,

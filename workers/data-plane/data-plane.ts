@@ -20,7 +20,6 @@ import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
 import type { Taps } from '../tap/taps.ts';
-import { HELD_BYTES_CEILING, HeldBytes } from '../loop/held-bytes.ts';
 import { OverloadGate } from '../loop/overload-gate.ts';
 import { finish, type Steps } from '../loop/sliced-work.ts';
 import { WorkerLoop } from '../loop/worker-loop.ts';
@@ -37,6 +36,8 @@ import type { SharedPages } from '../loop/shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
+import { isPart, type PartUpdate } from './part-updates.ts';
+import { heldBytes } from './worker-held-bytes.ts';
 
 /** A listener with more filter chains is made in slices: a chain takes a third of a millisecond. */
 const CHAINS_AT_ONCE = 16;
@@ -44,19 +45,6 @@ const CHAINS_AT_ONCE = 16;
 /** Makes a data plane that has nothing to serve yet. */
 export function createDataPlane(env: DataPlaneEnv): DataPlane {
   return new WorkerDataPlane(env);
-}
-
-type PartUpdate = Extract<
-  ResourceUpdate,
-  {
-    readonly op:
-      | `${'put' | 'remove'}_${'secret' | 'extension' | 'scoped_routes'}`
-      | 'put_route_answers';
-  }
->;
-
-function isPart(update: ResourceUpdate): update is PartUpdate {
-  return /_(secret|extension|scoped_routes|route_answers)$/.test(update.op);
 }
 
 class WorkerDataPlane implements DataPlane {
@@ -300,12 +288,4 @@ class WorkerDataPlane implements DataPlane {
     this.#breakerPage ??= BreakerPage.map(pagesOf(this.#env).breakerFd, concurrency);
     return this.#breakerPage;
   }
-}
-
-/** The gauge is there once it is not zero. */
-function heldBytes({ stats }: DataPlaneEnv): HeldBytes {
-  return new HeldBytes({
-    ceilingBytes: HELD_BYTES_CEILING,
-    tell: (change) => stats.add(stats.defineGauge('sluice.held_bytes'), change),
-  });
 }

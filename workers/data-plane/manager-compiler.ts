@@ -195,6 +195,7 @@ function terminalFilter(
     respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
     suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
     proxy100Continue: config.proxy100Continue,
+    schemeMatchesUpstream: config.schemeMatchesUpstream === true,
     overload: overloadOf(listener, context),
     mirrors: {
       clusters: context.clusters,

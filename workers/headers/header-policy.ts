@@ -3,8 +3,7 @@
  * routing and of a response's headers before they are sent. Owns the order of the steps; knows no
  * codec, no routes and sends nothing.
  */
-import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
-import type { HeaderPolicy, RequestRefusal, UnderscoreCounts } from '../manager/types.ts';
+import type { HeaderPolicy, RequestRefusal } from '../manager/types.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { Address } from '../net/connection-info.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
@@ -24,45 +23,30 @@ import { stripPort, stripTrailingDot } from './host-normalization.ts';
 import { compilePathPolicy } from './path-normalization.ts';
 import type { PathPolicy } from './path-normalization.ts';
 import { isValidReferer, sanitizedTe } from './request-sanitizing.ts';
+import {
+  FORWARDED_FOR,
+  FORWARDED_PROTO,
+  REQUEST_ID,
+  REFERER,
+  TE,
+  HOP,
+  TRUSTED,
+  EDGE,
+  CLIENT_CERT,
+  REQUEST_NAMES,
+  FIRST_LETTERS,
+} from './request-names.ts';
 import { newRequestId, withoutTraceDecision } from './request-id.ts';
-
-export interface HeaderPolicyEnvironment {
-  /** Which of this machine's addresses stands for a client on the loopback interface. */
-  readonly localAddressIpVersion: 'v4' | 'v6';
-  /** This node's name and cluster, as `add_user_agent` shows them. */
-  readonly node: { readonly id: string; readonly cluster: string };
-  /** Counts headers dropped and requests refused for an underscore in a name. */
-  readonly underscores: UnderscoreCounts;
-  /** `internal_only_headers` of the route configuration in force; lower case. */
-  internalOnlyHeaders(headers: HeaderMap): readonly string[];
-}
-
-type ManagerOptions = Pick<
-  HttpConnectionManager,
-  | 'addUserAgent'
-  | 'alwaysSetRequestIdInResponse'
-  | 'escapedSlashes'
-  | 'forwardsClientCert'
-  | 'clientCert'
-  | 'generateRequestId'
-  | 'internalCidrs'
-  | 'mergeSlashes'
-  | 'normalizePath'
-  | 'preserveExternalRequestId'
-  | 'schemeOverwrite'
-  | 'serverHeader'
-  | 'serverName'
-  | 'skipXffAppend'
-  | 'stripHostPort'
-  | 'stripTrailingHostDot'
-  | 'underscoresInHeaders'
-  | 'useRemoteAddress'
-  | 'via'
-  | 'xffNumTrustedHops'
-  | 'ipDetection'
-  | 'earlyMutations'
-  | 'appendXForwardedPort'
->;
+import type { HeaderPolicyEnvironment, ManagerOptions } from './header-policy-options.ts';
+import {
+  rejected,
+  redirectTo,
+  join,
+  isSingleAddress,
+  schemeOf,
+  PATH_REFUSED,
+  UNDERSCORE_REFUSED,
+} from './request-refusals.ts';
 
 export function buildHeaderPolicy(
   options: ManagerOptions,
@@ -70,57 +54,6 @@ export function buildHeaderPolicy(
 ): HeaderPolicy {
   return new ManagerHeaderPolicy(options, environment);
 }
-
-/** What a header name means to the policy; names not listed mean nothing and are left alone. */
-const FORWARDED_FOR = 1;
-const FORWARDED_PROTO = 2;
-const REQUEST_ID = 3;
-const REFERER = 4;
-const TE = 5;
-/** Removed always. */
-const HOP = 6;
-/** Removed when the request is not internal. */
-const TRUSTED = 7;
-/** Removed when the request comes from an external client right to us. */
-const EDGE = 8;
-/** Removed unless it is told to pass: only TLS could vouch for it. */
-const CLIENT_CERT = 9;
-
-const REQUEST_NAMES = new Map<string, number>([
-  ['x-forwarded-for', FORWARDED_FOR],
-  ['x-forwarded-proto', FORWARDED_PROTO],
-  ['x-request-id', REQUEST_ID],
-  ['referer', REFERER],
-  ['te', TE],
-  ['x-envoy-internal', HOP],
-  ['keep-alive', HOP],
-  ['proxy-connection', HOP],
-  ['x-forwarded-client-cert', CLIENT_CERT],
-  ['x-envoy-retriable-status-codes', TRUSTED],
-  ['x-envoy-retriable-header-names', TRUSTED],
-  ['x-envoy-retry-on', TRUSTED],
-  ['x-envoy-retry-grpc-on', TRUSTED],
-  ['x-envoy-max-retries', TRUSTED],
-  ['x-envoy-upstream-alt-stat-name', TRUSTED],
-  ['x-envoy-upstream-rq-timeout-ms', TRUSTED],
-  ['x-envoy-upstream-rq-per-try-timeout-ms', TRUSTED],
-  ['x-envoy-upstream-rq-timeout-alt-response', TRUSTED],
-  ['x-envoy-upstream-stream-duration-ms', TRUSTED],
-  ['x-envoy-expected-rq-timeout-ms', TRUSTED],
-  ['x-envoy-force-trace', TRUSTED],
-  ['x-envoy-ip-tags', TRUSTED],
-  ['x-envoy-original-url', TRUSTED],
-  ['x-envoy-hedge-on-per-try-timeout', TRUSTED],
-  ['x-envoy-decorator-operation', EDGE],
-  ['x-envoy-downstream-service-cluster', EDGE],
-  ['x-envoy-downstream-service-node', EDGE],
-  ['x-envoy-original-path', EDGE],
-  ['x-envoy-original-host', EDGE],
-]);
-
-/** The first letters of the names above: `k`, `p`, `r`, `t`, `x`. */
-const FIRST_LETTERS = new Uint8Array(128);
-for (const name of REQUEST_NAMES.keys()) FIRST_LETTERS[name.charCodeAt(0)] = 1;
 
 const REMOVED_ON_RESPONSE = ['keep-alive', 'proxy-connection', 'connection'] as const;
 
@@ -392,40 +325,4 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   #keepsRequestId(edge: boolean): boolean {
     return !edge || this.#options.preserveExternalRequestId;
   }
-}
-
-const REFUSED = { status: 400, details: '', body: '' };
-const UNDERSCORE_REFUSED: RequestRefusal = { ...REFUSED, fault: 'unexpected_underscore' };
-
-const PATH_REFUSED: RequestRefusal = {
-  status: 400,
-  details: 'path_normalization_failed',
-  body: '',
-};
-
-function rejected(status: number): RequestRefusal {
-  return { status, details: 'rejecting_because_detection_failed', body: '' };
-}
-
-/** A redirect to the normal form; a gRPC client could not follow it and is refused instead. */
-function redirectTo(headers: HeaderMap): RequestRefusal {
-  if (headers.get('content-type')?.startsWith('application/grpc') === true) return PATH_REFUSED;
-  return { status: 307, details: 'path_normalization_failed', body: '', location: headers.path };
-}
-
-/** All values of a header that may have come several times as one entry. */
-function join(headers: HeaderMap, name: string): string | undefined {
-  const value = headers.getAll(name);
-  if (value !== undefined) headers.set(name, value);
-  return value;
-}
-
-function isSingleAddress(forwardedFor: string | undefined): boolean {
-  return forwardedFor !== undefined && !forwardedFor.includes(',');
-}
-
-function schemeOf(forwardedProto: string, fallback: string): string {
-  if (forwardedProto === 'http' || forwardedProto === 'https') return forwardedProto;
-  const lower = forwardedProto.toLowerCase();
-  return lower === 'http' || lower === 'https' ? lower : fallback;
 }

@@ -6,6 +6,8 @@ import type { MirrorContext } from './mirror/request-mirror.ts';
 
 export interface RouterContext extends HeaderOptions, ExchangeContext {
   readonly proxy100Continue: boolean;
+  /** The scheme that hosts are told is that of the connection to them. */
+  readonly schemeMatchesUpstream: boolean;
   readonly overload: OverloadGate;
   readonly mirrors: MirrorContext;
 }

@@ -208,6 +208,10 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
     const host = exchange.chooseHost();
     if (host === undefined) return;
     rewriteToHost(headers, host.hostname, action, !context.suppressEnvoyHeaders);
+    if (context.schemeMatchesUpstream) {
+      const { tls } = (host.home ?? cluster).sockets.of(host);
+      headers.scheme = tls === undefined ? 'http' : 'https';
+    }
     const retries = takeRequestRetries(route.retryPolicy, headers);
     const isForRedirect = action.internalRedirect !== undefined;
     if (retries !== undefined || isForRedirect) {

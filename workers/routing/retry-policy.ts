@@ -4,7 +4,7 @@
  */
 import type { CompiledRetryPolicy } from '../stream/route.ts';
 import type { HeaderMatcher } from '../../shared/resources/routes/matchers.ts';
-import type { RetryPolicy } from '../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../shared/resources/routes/retry-policy.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import {
   compileHeaderMatcher,

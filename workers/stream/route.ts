@@ -10,9 +10,9 @@ import type {
   ClusterRouteAction,
   Metadata,
   PerFilterConfig,
-  RetryPolicy,
   VirtualHost,
 } from '../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../shared/resources/routes/retry-policy.ts';
 import type { RouteDecorator, RouteTracing } from '../../shared/resources/tracing/tracing.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from './header-map.ts';

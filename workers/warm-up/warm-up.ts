@@ -21,8 +21,8 @@ import { BACK, FRONT, WARM_UP_HERITAGE, warmUpResources } from './warm-up-resour
 /** From its begin to its end, however busy the machine is; a start waits no longer for it. */
 const LIMIT_MS = 100;
 /** Each of them accepts, connects and closes; the code for that has to be compiled as well. */
-const CONNECTIONS = 3;
-const REQUESTS_PER_CONNECTION = 16;
+const CONNECTIONS = 2;
+const REQUESTS_PER_CONNECTION = 8;
 const SOCK_STREAM = 1;
 /** After the NUL with which it begins: an abstract name that is shorter Node 20 fills with NULs. */
 const ABSTRACT_NAME_BYTES = 107;

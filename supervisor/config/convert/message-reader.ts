@@ -15,19 +15,11 @@ import { Invalid, defaultScalar, expected, readInteger, readScalar } from './sca
 import { flatItems } from './list-items.ts';
 import { joinRepeats, refusesRepeats } from './repeated-keys.ts';
 import { isWellKnown, readAny, readWellKnown } from './well-known-reader.ts';
+import { suggestField, keepsNull, alreadySet, isKept } from './read-fields.ts';
+import type { ReaderOptions } from './reader-options.ts';
 
 /** Envoy's protobuf library stops at the same depth. */
 const maximumDepth = 100;
-
-/** What happens to a field that the API does not know. */
-export type UnknownFields = 'refuse' | 'warn' | 'ignore';
-
-export interface ReaderOptions {
-  readonly catalog: ApiCatalog;
-  readonly unknownFields: UnknownFields;
-  /** The offset is where the mistake stands in the text that the tree was made from. */
-  readonly report: (problem: Problem, offset: number) => void;
-}
 
 export class MessageReader {
   readonly catalog: ApiCatalog;
@@ -304,45 +296,3 @@ export class MessageReader {
 
 /** To look for what a name may mean takes a comparison with each that there is. */
 const SUGGESTED_MAX = 1000;
-
-function suggestField(type: MessageType, key: string): { suggestion?: string } {
-  if (key === '<<') {
-    return { suggestion: 'YAML merge keys are not followed; write the fields out or use an alias' };
-  }
-  const open = type.fields.map((field) => field.name);
-  const near = nearestName(key, open);
-  return near === undefined ? {} : { suggestion: `did you mean ${near}?` };
-}
-
-/** google.protobuf.Value reads null as a value of its own. */
-function keepsNull(field: FieldType): boolean {
-  return (
-    field.descriptor.type === 'google.protobuf.Value' ||
-    field.descriptor.type === 'google.protobuf.NullValue'
-  );
-}
-
-/** The name of what this field of a oneof repeats or excludes, if it was set before. */
-function alreadySet(field: FieldType, seen: FieldType[]): string | undefined {
-  const { oneof } = field.descriptor;
-  const other =
-    oneof === undefined ? undefined : seen.find((one) => one.descriptor.oneof === oneof);
-  seen.push(field);
-  return other?.name;
-}
-
-/** Default values of fields without presence, and empty lists, are the same as nothing. */
-function isKept(field: FieldType, value: unknown): boolean {
-  if (Array.isArray(value) && field.isList) {
-    return value.length > 0;
-  }
-  if (field.isMap) {
-    return Object.keys(value as object).length > 0;
-  }
-  if (field.hasPresence || field.kind === 'message') {
-    return true;
-  }
-  return field.kind === 'enum'
-    ? value !== (field.enum.nameOf(0) ?? 0)
-    : value !== defaultScalar(field.kind);
-}

@@ -2,7 +2,7 @@
 import type { ApiCatalog, MessageType } from '../api/api-catalog.ts';
 import { type MessageObject, isMessageObject } from '../convert/message-object.ts';
 import { DecodeError, type UnknownBinaryField, decodeMessage } from '../convert/message-decoder.ts';
-import type { ConfigSource, PipelineOptions } from '../pipeline.ts';
+import type { ConfigSource, PipelineOptions } from '../read-source.ts';
 import type { Problem, SourcePosition } from '../problem.ts';
 import type { SourceDocument } from './source-document.ts';
 import { textPositions } from './text-positions.ts';

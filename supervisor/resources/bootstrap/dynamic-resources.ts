@@ -6,12 +6,11 @@ import type {
 import type { ConfigSource as ConfigSourceMessage } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
 import { type ConfigSource } from '../../resolved/config-source.ts';
 import {
-  checkConfigSource,
-  checkGrpcTarget,
   resolveCollectionSource,
   resolveConfigSource,
   resolveAggregatedSource,
 } from '../config-source.ts';
+import { checkConfigSource, checkGrpcTarget } from '../check-config-source.ts';
 import {
   parseLocator,
   ResourceLocatorError,

@@ -8,7 +8,7 @@ import type { Bootstrap } from '../../../shared/api/generated/envoy/config/boots
 import type { ApiConfigSource } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
 import type { Problem, ProblemSink } from '../../config/problem.ts';
 import { DEFAULT_FLUSH_INTERVAL_MS, resolveStatsConfig } from './resolve-stats-config.ts';
-import { canCarryDiscovery } from '../config-source.ts';
+import { canCarryDiscovery } from '../check-config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveGrpcService } from '../grpc-service.ts';
 import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';

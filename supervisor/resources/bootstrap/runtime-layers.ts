@@ -9,7 +9,8 @@ import {
   type LayerValues,
 } from '../../runtime/runtime-layers.ts';
 import { type RuntimeLayer } from '../../resolved/runtime-layer.ts';
-import { checkConfigSource, resolveConfigSource } from '../config-source.ts';
+import { resolveConfigSource } from '../config-source.ts';
+import { checkConfigSource } from '../check-config-source.ts';
 import type { Scope } from '../scope.ts';
 
 export interface ResolvedRuntime {

@@ -16,12 +16,8 @@ import type {
 import type { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 import { resolveDnsResolver, type DnsResolverFields } from './dns-resolver.ts';
-import {
-  ENDPOINT_FIELDS,
-  endpointInfo,
-  resolveEndpoints,
-  type EndpointInfo,
-} from './load-assignment.ts';
+import { resolveEndpoints } from './load-assignment.ts';
+import { ENDPOINT_FIELDS, endpointInfo, type EndpointInfo } from './endpoint.ts';
 
 /** The resolver of clusters that name none: the bootstrap's. */
 export interface DnsDefaults {

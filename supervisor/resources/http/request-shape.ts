@@ -12,6 +12,7 @@ type Shape = Pick<
   | 'stripHostPort'
   | 'stripTrailingHostDot'
   | 'schemeOverwrite'
+  | 'schemeMatchesUpstream'
 >;
 
 export function resolveRequestShape(message: ManagerMessage, scope: Scope): Shape {
@@ -21,7 +22,10 @@ export function resolveRequestShape(message: ManagerMessage, scope: Scope): Shap
     escapedSlashes: escapedSlashes(message),
     stripHostPort: stripHostPort(message, scope),
     stripTrailingHostDot: message.strip_trailing_host_dot ?? false,
-    ...optional('schemeOverwrite', schemeOverwrite(message, scope)),
+    ...optional('schemeOverwrite', schemeOverwrite(message)),
+    ...(message.scheme_header_transformation?.match_upstream === true
+      ? { schemeMatchesUpstream: true }
+      : {}),
   };
 }
 
@@ -51,13 +55,7 @@ function stripHostPort(message: ManagerMessage, scope: Scope): Shape['stripHostP
   return matching ? 'matching' : 'none';
 }
 
-function schemeOverwrite(message: ManagerMessage, scope: Scope): Shape['schemeOverwrite'] {
-  const transformation = message.scheme_header_transformation ?? {};
-  if (transformation.match_upstream === true) {
-    scope
-      .at('scheme_header_transformation', 'match_upstream')
-      .unsupported('taking the scheme from the upstream is');
-  }
-  const scheme = transformation.scheme_to_overwrite;
+function schemeOverwrite(message: ManagerMessage): Shape['schemeOverwrite'] {
+  const scheme = message.scheme_header_transformation?.scheme_to_overwrite;
   return scheme === 'http' || scheme === 'https' ? scheme : undefined;
 }

@@ -8,11 +8,8 @@ import type {
   RouteAction_RequestMirrorPolicy as MirrorMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
-import type {
-  HedgePolicy,
-  RequestMirrorPolicy,
-  RetryPolicy,
-} from '../../../shared/resources/routes/route.ts';
+import type { RequestMirrorPolicy } from '../../../shared/resources/routes/route.ts';
+import type { HedgePolicy, RetryPolicy } from '../../../shared/resources/routes/retry-policy.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveRuntimeFraction } from '../matchers/fraction.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';

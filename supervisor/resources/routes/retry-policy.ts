@@ -9,7 +9,7 @@ import type {
   HedgePolicy,
   RetryHostPredicate,
   RetryPolicy,
-} from '../../../shared/resources/routes/route.ts';
+} from '../../../shared/resources/routes/retry-policy.ts';
 import { extension, ExtensionRegistry, rowsByKind } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';

@@ -7,7 +7,8 @@ import type {
   SdsSecretConfig,
 } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
-import { checkConfigSource, resolveConfigSource } from '../config-source.ts';
+import { resolveConfigSource } from '../config-source.ts';
+import { checkConfigSource } from '../check-config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { resolveCertificate } from './certificates.ts';

@@ -1,6 +1,7 @@
 /** Hosts of a cluster that forwards to any name: those of its cache of names. */
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
-import type { CachedAddress, DnsCache, DnsCacheReader } from '../../dns/dns-cache.ts';
+import type { DnsCache } from '../../dns/dns-cache.ts';
+import type { CachedAddress, DnsCacheReader } from '../../dns/dns-cache-entry.ts';
 import type { HostAnswered, HostSink, HostSource } from './host-source.ts';
 
 export interface ForwardProxySourceOptions {

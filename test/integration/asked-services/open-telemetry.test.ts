@@ -41,14 +41,19 @@ function receivedBy(collector: HttpUpstream, path: readonly number[]): readonly 
 describe('the OpenTelemetry protocol', () => {
   it('carries access logs by HTTP', async () => {
     await using collector = await startHttpUpstream();
-    const log = logger({ ...byHttp('/v1/logs'), body: lines, log_name: 'web' });
+    const type = 'envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery';
+    const formatters = [
+      { name: 'without', typed_config: { '@type': `type.googleapis.com/${type}` } },
+    ];
+    const body = { string_value: '%REQ_WITHOUT_QUERY(:PATH)% %RESPONSE_CODE%' };
+    const log = logger({ ...byHttp('/v1/logs'), body, formatters, log_name: 'web' });
     await using sluice = await startSluice({
       bootstrap: bootstrap({
         listeners: [httpListener(ROUTES, { hcm: { access_log: [log] } })],
         clusters: [staticCluster('collector', [collector.port])],
       }),
     });
-    await fetchOnce({ port: await sluice.listenerPort('web'), path: '/logged' });
+    await fetchOnce({ port: await sluice.listenerPort('web'), path: '/logged?by=query' });
     await waitUntil('a record', () => receivedBy(collector, BODIES).length > 0);
     assert.deepEqual(receivedBy(collector, BODIES), ['/logged 200']);
     assert.equal(collector.requests[0]?.path, '/v1/logs');

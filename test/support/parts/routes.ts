@@ -9,7 +9,6 @@ import type {
   DirectResponseAction,
   PathMatch,
   RedirectAction,
-  RetryPolicy,
   Route,
   RouteAction,
   RouteConfigurationResource,
@@ -17,6 +16,7 @@ import type {
   VirtualHost,
   WeightedCluster,
 } from '../../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../../shared/resources/routes/retry-policy.ts';
 
 export const NO_CHANGES = { add: [], remove: [] } as const;
 

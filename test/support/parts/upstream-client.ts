@@ -1,6 +1,6 @@
 /** An upstream client with one cluster, in the test's own process, and what its sender hears. */
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
-import type { RetryPolicy } from '../../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../../shared/resources/routes/retry-policy.ts';
 import { compileRetryPolicy } from '../../../workers/routing/retry-policy.ts';
 import {
   type ClientCallbacks,

@@ -2,7 +2,7 @@
 import { KindTable } from '../../../shared/resources/by-kind.ts';
 import { memberOf, type Struct } from '../../../shared/text/dictionary.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { RetryHostPredicate } from '../../../shared/resources/routes/route.ts';
+import type { RetryHostPredicate } from '../../../shared/resources/routes/retry-policy.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 
 /** Whether each refuses a host; `tried` are the hosts of the attempts before. */

@@ -5,7 +5,7 @@ import { counter } from '../../../stats/templates/spec.ts';
 import type { GrpcTarget } from '../../grpc-target.ts';
 import type { HeaderValueOption } from '../../routes/headers.ts';
 import type { MetadataMatcher, RuntimeFraction, StringMatcher } from '../../routes/matchers.ts';
-import type { RetryPolicy } from '../../routes/route.ts';
+import type { RetryPolicy } from '../../routes/retry-policy.ts';
 import type { HeaderMutationRules } from '../common/mutation-rules.ts';
 import { declareKind, type FilterResource } from '../declare-filter.ts';
 

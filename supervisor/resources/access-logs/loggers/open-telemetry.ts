@@ -19,7 +19,7 @@ import { exporterUserAgent, resolveExporter } from '../../telemetry/exporter.ts'
 import { resolveResource } from '../../telemetry/resource-detectors.ts';
 import { resolveCustomTags } from '../../tracing/custom-tags.ts';
 import { durationMsOr, optional } from '../../values.ts';
-import { checkFormat, FORMATTERS } from '../format.ts';
+import { checkFormat, type FormatExtensions, resolveFormatters } from '../format.ts';
 
 const FIELDS = knownFields<OpenTelemetryAccessLogConfig>(
   [
@@ -64,13 +64,11 @@ function resolveLogger(
   refuseOtherFields(message, FIELDS, scope);
   const { common_config: common = {} } = message;
   refuseOtherFields(common, COMMON_FIELDS, scope.at('common_config'));
-  for (const [index, formatter] of (message.formatters ?? []).entries()) {
-    FORMATTERS.resolve(formatter, scope.at('formatters', index));
-  }
+  const extensions = resolveFormatters(message.formatters ?? [], scope.at('formatters'));
   const exporter =
     resolveExporter(message, scope) ?? resolveExporter(common, scope.at('common_config'));
-  const body = message.body && resolveValue(message.body, scope.at('body'));
-  const attributes = resolveValues(message.attributes, scope.at('attributes'));
+  const body = message.body && resolveValue(message.body, scope.at('body'), extensions);
+  const attributes = resolveValues(message.attributes, scope.at('attributes'), extensions);
   const customTags = resolveCustomTags(message.custom_tags, scope.at('custom_tags'));
   const resource = resolveLabels(message, scope);
   if (exporter === undefined) {
@@ -120,22 +118,30 @@ function resolveLabels(message: OpenTelemetryAccessLogConfig, scope: Scope): Res
   return [...given, ...resolveResource(origin, scope.at('resource_detectors'))];
 }
 
-function resolveValues(message: KeyValueList | undefined, scope: Scope): LogValues {
+function resolveValues(
+  message: KeyValueList | undefined,
+  scope: Scope,
+  extensions: FormatExtensions,
+): LogValues {
   return (message?.values ?? []).flatMap(({ key = '', value = {} }, index): LogValues => {
-    const resolved = resolveValue(value, scope.at('values', index, 'value'));
+    const resolved = resolveValue(value, scope.at('values', index, 'value'), extensions);
     return resolved === undefined ? [] : [[toByteString(key), resolved]];
   });
 }
 
-function resolveValue(message: AnyValue, scope: Scope): LogValue | undefined {
+function resolveValue(
+  message: AnyValue,
+  scope: Scope,
+  extensions: FormatExtensions,
+): LogValue | undefined {
   const { string_value: text, array_value: list, kvlist_value: map } = message;
-  if (text !== undefined) return { kind: 'text', format: checkFormat(text, scope) };
+  if (text !== undefined) return { kind: 'text', format: checkFormat(text, scope, extensions) };
   if (map !== undefined) {
-    return { kind: 'map', entries: resolveValues(map, scope.at('kvlist_value')) };
+    return { kind: 'map', entries: resolveValues(map, scope.at('kvlist_value'), extensions) };
   }
   if (list !== undefined) {
     const items = (list.values ?? []).map((item, index) =>
-      resolveValue(item, scope.at('array_value', 'values', index)),
+      resolveValue(item, scope.at('array_value', 'values', index), extensions),
     );
     return { kind: 'list', items: items.filter((item) => item !== undefined) };
   }

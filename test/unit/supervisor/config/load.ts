@@ -1,6 +1,6 @@
 /** Loads configuration texts in tests, without files. */
 import { runPipeline, type PipelineResult } from '../../../../supervisor/config/pipeline.ts';
-import type { UnknownFields } from '../../../../supervisor/config/convert/message-reader.ts';
+import type { UnknownFields } from '../../../../supervisor/config/convert/reader-options.ts';
 import { formatProblem } from '../../../../supervisor/config/config-error.ts';
 import { ApiCatalog } from '../../../../supervisor/config/api/api-catalog.ts';
 import type { SourceFormat } from '../../../../supervisor/config/source/source-format.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runPipeline, type ConfigSource } from '../../../../supervisor/config/pipeline.ts';
+import { runPipeline } from '../../../../supervisor/config/pipeline.ts';
+import type { ConfigSource } from '../../../../supervisor/config/read-source.ts';
 import { formatProblem } from '../../../../supervisor/config/config-error.ts';
 import { bootstrapType } from './load.ts';
 

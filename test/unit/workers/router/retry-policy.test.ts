@@ -9,7 +9,7 @@ import {
   takeRequestRetries,
 } from '../../../../workers/routing/retry-policy.ts';
 import { UpstreamCluster } from '../../../../workers/upstream/cluster.ts';
-import type { RetryPolicy } from '../../../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../../../shared/resources/routes/retry-policy.ts';
 import { cluster } from '../../../support/parts/data-plane.ts';
 
 const POLICY: RetryPolicy = {

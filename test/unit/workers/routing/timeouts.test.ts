@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { ClusterRouteAction, RetryPolicy } from '../../../../shared/resources/routes/route.ts';
+import type { ClusterRouteAction } from '../../../../shared/resources/routes/route.ts';
+import type { RetryPolicy } from '../../../../shared/resources/routes/retry-policy.ts';
 import { buildRouteTable } from '../../../../workers/routing/route-table.ts';
 import { resolveTimeouts, streamDurationMs } from '../../../../workers/routing/timeouts.ts';
 import type { ClusterRoute } from '../../../../workers/stream/route.ts';
