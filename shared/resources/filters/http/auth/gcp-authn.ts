@@ -2,7 +2,7 @@
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter } from '../../../../stats/templates/spec.ts';
 import type { GcpAudience } from '../../../clusters/gcp-audience.ts';
-import type { RetryPolicy } from '../../../routes/route.ts';
+import type { RetryPolicy } from '../../../routes/retry-policy.ts';
 import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface GcpAuthnOptions {
