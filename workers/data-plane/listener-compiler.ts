@@ -12,6 +12,7 @@ import type {
 } from '../../shared/resources/listener.ts';
 import type { ListenerFilter } from '../../shared/resources/filters/listener-filters.ts';
 import type { TcpTerminalFilter } from '../../shared/resources/filters/network-filters.ts';
+import type { RedisProxy } from '../../shared/resources/filters/network/redis-proxy.ts';
 import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
@@ -22,6 +23,7 @@ import { gatedServer } from '../tcp/gated-server.ts';
 import { LISTENER_FILTERS } from '../filters/listener-filters.ts';
 import { GATES } from '../filters/network-filters.ts';
 import { smallServer } from '../tcp/terminal-servers.ts';
+import { RedisProxyServer } from '../redis/redis-proxy.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import { ChainSelector, type CompiledChain } from '../listener/chain-selector.ts';
@@ -46,6 +48,7 @@ const TERMINALS = new KindTable<
 >({
   http_connection_manager: compileManager,
   tcp_proxy: compileTcpProxy,
+  redis_proxy: compileRedisProxy,
   echo: (_, listener, context) => compileSmall(undefined, listener, context),
   direct_response: ({ response }, listener, context) => compileSmall(response, listener, context),
 });
@@ -195,6 +198,24 @@ function compileTcpProxy(
     server.release();
   };
   return { server, release };
+}
+
+function compileRedisProxy(
+  config: RedisProxy,
+  listener: ListenerResource,
+  context: ChainContext,
+): CompiledFilter {
+  const { loop, env, clusters, runtime, grpcServices: grpc } = context;
+  const server = new RedisProxyServer(config, {
+    loop,
+    stats: env.stats,
+    clusters,
+    runtime,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    grpc,
+    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
+  });
+  return { server, release: () => server.release() };
 }
 
 function compileTls(

@@ -16,5 +16,5 @@ export const LISTENER_FILTERS = new KindTable<
   http_inspector: (_, stats) => new HttpInspector(stats),
   original_dst: () => undefined,
   proxy_protocol: (filter, stats) => new ProxyProtocolReader(filter, stats),
-  tls_inspector: (_, stats) => new TlsInspector(stats),
+  tls_inspector: (filter, stats) => new TlsInspector(filter, stats),
 });

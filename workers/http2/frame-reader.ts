@@ -97,6 +97,7 @@ export class FrameReader {
   }
 
   #readHeader(input: Buffer, at: number, end: number): number | undefined {
+    if (at === end) return undefined;
     if (this.#keptLength === 0 && end - at >= FRAME_HEADER_BYTES) {
       this.#begin(input, at);
       return at + FRAME_HEADER_BYTES;

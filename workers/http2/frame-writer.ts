@@ -21,7 +21,11 @@ import {
 } from './frames.ts';
 import { HpackEncoder } from './hpack/encoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
-import { OutboundCounts, type OutboundLimits } from './limits/outbound-counts.ts';
+import {
+  OutboundCounts,
+  type OutboundLimits,
+  type OutboundUser,
+} from './limits/outbound-counts.ts';
 
 /** Puts a message's fields into a block, pseudo headers first. */
 export type WriteFields = (encoder: HpackEncoder, headers: HeaderMap) => void;
@@ -29,9 +33,13 @@ export type WriteFields = (encoder: HpackEncoder, headers: HeaderMap) => void;
 export interface FrameWriterOptions extends OutboundLimits {
   /** Bytes of one stream that may wait before its user is told. */
   readonly streamBufferBytes: number;
+}
+
+/** Whose frames are written. */
+export interface FrameWriterUser extends OutboundUser {
   /** A stream has nothing left to send and its end was written. */
-  readonly onLocalEnd: (stream: Http2Stream) => void;
-  readonly onDataFrame: () => void;
+  localEnded(stream: Http2Stream): void;
+  onDataFrame(): void;
 }
 
 export class FrameWriter {
@@ -42,14 +50,19 @@ export class FrameWriter {
   maxFrameBytes: number = DEFAULT_MAX_FRAME_BYTES;
   readonly counts: OutboundCounts;
   readonly #wire: Wire;
+  readonly #user: FrameWriterUser;
   readonly #options: FrameWriterOptions;
-  /** Streams whose window is open and whose data waits for the connection's or the wire, in turns. */
-  readonly #ready = new Set<Http2Stream>();
+  /**
+   * Streams whose window is open and whose data waits for the connection's or the wire, in turns.
+   * Absent until one does.
+   */
+  #ready: Set<Http2Stream> | undefined = undefined;
 
-  constructor(wire: Wire, options: FrameWriterOptions) {
+  constructor(wire: Wire, user: FrameWriterUser, options: FrameWriterOptions) {
     this.#wire = wire;
+    this.#user = user;
     this.#options = options;
-    this.counts = new OutboundCounts(options);
+    this.counts = new OutboundCounts(options, user);
   }
 
   /** What the connection begins with. From now on frames of one turn leave in one write. */
@@ -107,7 +120,7 @@ export class FrameWriter {
     if (stream.isLocalEnded) return;
     if (at < data.length) {
       stream.waiting.push(data.subarray(at));
-      if (stream.sendWindow.left > 0) this.#ready.add(stream);
+      this.streamWindowOpened(stream);
       if (endStream) stream.waitingEnd = 'data';
       this.#tell(stream);
     } else if (endStream && stream.waiting.bytes > 0) {
@@ -122,7 +135,7 @@ export class FrameWriter {
 
   /** Nothing more of the stream is sent. */
   forget(stream: Http2Stream): void {
-    this.#ready.delete(stream);
+    this.#ready?.delete(stream);
     stream.waiting.clear();
     stream.waitingEnd = 'none';
     stream.writeTrailers = undefined;
@@ -135,7 +148,9 @@ export class FrameWriter {
 
   /** The stream's window is larger; `drain` follows. */
   streamWindowOpened(stream: Http2Stream): void {
-    if (stream.waiting.bytes > 0 && stream.sendWindow.left > 0) this.#ready.add(stream);
+    if (stream.waiting.bytes === 0 || stream.sendWindow.left <= 0) return;
+    this.#ready ??= new Set();
+    this.#ready.add(stream);
   }
 
   /**
@@ -144,9 +159,11 @@ export class FrameWriter {
    */
   drain(): void {
     // Who is added again comes behind the others in the same loop.
-    for (const stream of this.#ready) {
+    const ready = this.#ready;
+    if (ready === undefined) return;
+    for (const stream of ready) {
       if (this.counts.isBlocked || this.window.left <= 0) return;
-      this.#ready.delete(stream);
+      ready.delete(stream);
       this.#sendWaiting(stream);
       this.streamWindowOpened(stream);
     }
@@ -191,7 +208,7 @@ export class FrameWriter {
     const flags = isEnd ? Flag.endStream : 0;
     this.#wire.writeText(frameHeader(data.length, FrameType.data, flags, stream.id));
     if (data.length > 0) this.#wire.writeData(data);
-    this.#options.onDataFrame();
+    this.#user.onDataFrame();
     this.counts.written(false);
     stream.sendWindow.take(data.length);
     this.window.take(data.length);
@@ -206,7 +223,7 @@ export class FrameWriter {
 
   #endLocal(stream: Http2Stream): void {
     stream.isLocalEnded = true;
-    this.#options.onLocalEnd(stream);
+    this.#user.localEnded(stream);
   }
 
   #tell(stream: Http2Stream): void {

@@ -54,10 +54,13 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** Before a message begins, and after its end; nothing is added to it. */
+const NO_MESSAGE = new HeaderMap();
+
 export class MessageFields implements FieldSink {
   readonly #limits: MessageLimits;
   #kind: MessageKind = 'request';
-  #headers = new HeaderMap();
+  #headers = NO_MESSAGE;
   #fault: MessageFault | undefined = undefined;
   #sawRegular = false;
   #bytes = 0;
@@ -112,6 +115,7 @@ export class MessageFields implements FieldSink {
     if (this.#kind === 'request') this.#finishRequest(headers);
     else if (this.#kind === 'response' && headers.status === 0) this.#invalid(VIOLATION);
     if (this.#cookies !== '') headers.addParsed('cookie', this.#cookies, 'cookie');
+    this.#headers = NO_MESSAGE;
     return this.#fault === undefined ? headers : undefined;
   }
 

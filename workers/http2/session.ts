@@ -17,7 +17,7 @@ import {
   FrameType,
   resetFrame,
 } from './frames.ts';
-import { FrameWriter } from './frame-writer.ts';
+import { FrameWriter, type FrameWriterUser } from './frame-writer.ts';
 import type { HeaderBlock } from './header-block.ts';
 import { type BlockReceiver, HeaderFrames, NOT_CONTINUED } from './header-frames.ts';
 import { Http2Stream, type StreamUser } from './http2-stream.ts';
@@ -31,7 +31,9 @@ import { StreamTable } from './stream-table.ts';
 /** What Envoy's codec library says of a frame that its user does not want. */
 const USER_REFUSED = 'The user callback function failed';
 
-export class Http2Session implements FrameReceiver, ControlledSession, BlockReceiver, DataReceiver {
+export class Http2Session
+  implements FrameReceiver, ControlledSession, BlockReceiver, DataReceiver, FrameWriterUser
+{
   readonly writer: FrameWriter;
   readonly peer: PeerSettings;
   readonly table: StreamTable;
@@ -65,12 +67,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     this.#data = new DataFrames(this, options.connectionWindow);
     this.metadata =
       options.maxMetadataBytes > 0 ? new MetadataFrames(this, options.maxMetadataBytes) : undefined;
-    this.writer = new FrameWriter(wire, {
-      ...options,
-      onFlood: (flood) => this.flood(flood),
-      onLocalEnd: (stream) => this.#localEnded(stream),
-      onDataFrame: () => this.counts.dataFrameSent(),
-    });
+    this.writer = new FrameWriter(wire, this, options);
     this.turn = new ReadTurn(wire, this.writer.counts);
   }
 
@@ -271,7 +268,11 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     return stream;
   }
 
-  #localEnded(stream: Http2Stream): void {
+  onDataFrame(): void {
+    this.counts.dataFrameSent();
+  }
+
+  localEnded(stream: Http2Stream): void {
     if (stream.isRemoteEnded && !stream.isClosed) {
       this.#finish(stream);
       this.turn.streamEnded();

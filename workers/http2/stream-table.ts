@@ -17,8 +17,8 @@ export type StreamState = 'open' | 'idle' | 'left' | 'closed' | 'forgotten' | 's
 export class StreamTable {
   readonly open = new Map<number, Http2Stream>();
   readonly #isServer: boolean;
-  /** Streams that ended lately, by id: whether this side reset them. */
-  readonly #closed = new Map<number, boolean>();
+  /** Streams that ended lately, by id: whether this side reset them. Absent until one has. */
+  #closed: Map<number, boolean> | undefined = undefined;
   /** Of streams up to here nothing is known any more. */
   #forgottenUpTo = 0;
   /** The highest stream that the peer has opened. */
@@ -45,7 +45,7 @@ export class StreamTable {
 
   stateOf(id: number): StreamState {
     if (this.open.has(id)) return 'open';
-    const wasReset = this.#closed.get(id);
+    const wasReset = this.#closed?.get(id);
     if (wasReset !== undefined) return wasReset || !this.#isServer ? 'left' : 'closed';
     if (!this.wasOpen(id)) return 'idle';
     return id <= this.#forgottenUpTo ? 'forgotten' : 'skipped';
@@ -72,10 +72,11 @@ export class StreamTable {
   }
 
   remember(id: number, wasResetHere: boolean): void {
-    this.#closed.set(id, wasResetHere);
-    if (this.#closed.size <= CLOSED_REMEMBERED) return;
-    for (const oldest of this.#closed.keys()) {
-      this.#closed.delete(oldest);
+    const closed = (this.#closed ??= new Map<number, boolean>());
+    closed.set(id, wasResetHere);
+    if (closed.size <= CLOSED_REMEMBERED) return;
+    for (const oldest of closed.keys()) {
+      closed.delete(oldest);
       if (oldest > this.#forgottenUpTo) this.#forgottenUpTo = oldest;
       return;
     }

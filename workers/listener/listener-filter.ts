@@ -12,6 +12,8 @@ export interface EarlyInfo {
   local: Address | undefined;
   metadata: ConnectionInfo['dynamicMetadata'];
   proxyTlvs: ConnectionInfo['proxyTlvs'];
+  /** Of TLS clients, where a filter makes them. */
+  fingerprints: ConnectionInfo['fingerprints'];
 }
 
 export type FilterVerdict =

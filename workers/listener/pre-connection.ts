@@ -27,6 +27,7 @@ export class PreConnection implements TimerOwner {
     local: undefined,
     metadata: undefined,
     proxyTlvs: undefined,
+    fingerprints: undefined,
   };
   readonly #socket: net.Socket;
   readonly #options: PreConnectionOptions;

@@ -316,9 +316,7 @@ export class WorkerListener implements ConnectionObserver {
       counts.decided(how);
       if (how === 'ready' || (how === 'timeout' && continuesAfterTimeout)) {
         facts.overrideAddresses(waiting.facts.remote, waiting.facts.local);
-        facts.requestedServerName = waiting.facts.serverName;
-        facts.dynamicMetadata = waiting.facts.metadata ?? facts.dynamicMetadata;
-        facts.proxyTlvs = waiting.facts.proxyTlvs;
+        facts.learn(waiting.facts);
         this.#choose(version, socket, facts, waiting.facts);
       } else {
         this.#limits.closed(version.resource);

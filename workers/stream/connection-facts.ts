@@ -39,6 +39,7 @@ export class ConnectionFacts implements ConnectionInfo {
   filterChainName: string;
   dynamicMetadata: ConnectionInfo['dynamicMetadata'];
   proxyTlvs: ConnectionInfo['proxyTlvs'] = undefined;
+  fingerprints: ConnectionInfo['fingerprints'] = undefined;
   private readonly listener: ListenerInfo;
   private readonly addresses: StreamAddresses;
   private knownLocalAddress: Address | undefined;
@@ -67,6 +68,24 @@ export class ConnectionFacts implements ConnectionInfo {
     if (local === undefined) return;
     this.knownLocalAddress = local;
     this.originalDestination = local;
+  }
+
+  /** What listener filters found out. */
+  learn({
+    serverName,
+    metadata,
+    proxyTlvs,
+    fingerprints,
+  }: {
+    readonly serverName: string;
+    readonly metadata: ConnectionInfo['dynamicMetadata'];
+    readonly proxyTlvs: ConnectionInfo['proxyTlvs'];
+    readonly fingerprints: ConnectionInfo['fingerprints'];
+  }): void {
+    this.requestedServerName = serverName;
+    this.dynamicMetadata = metadata ?? this.dynamicMetadata;
+    this.proxyTlvs = proxyTlvs;
+    this.fingerprints = fingerprints;
   }
 
   get localAddress(): Address {

@@ -8,6 +8,7 @@
  */
 
 import { asciiLower } from '../../shared/text/ascii.ts';
+import { ByteReader } from './byte-reader.ts';
 
 interface ClientHello {
   /** Lower case, as its bytes; empty without one. */
@@ -15,12 +16,13 @@ interface ClientHello {
   readonly protocols: readonly string[];
 }
 
-export type HelloResult =
+type NoHello =
   | { readonly kind: 'more' }
   /** Not TLS. */
   | { readonly kind: 'other' }
-  | { readonly kind: 'too_large' }
-  | { readonly kind: 'hello'; readonly hello: ClientHello };
+  | { readonly kind: 'too_large' };
+
+export type HelloResult = NoHello | { readonly kind: 'hello'; readonly hello: ClientHello };
 
 /** Envoy's limit on what is read to find the names. */
 const MAX_HELLO_BYTES = 16 * 1024;
@@ -33,8 +35,25 @@ const MAX_SERVER_NAME_BYTES = 255;
 const ALPN = 16;
 const NOTHING: ClientHello = { serverName: '', protocols: [] };
 
+/** A whole message, or what there is in its place. */
+type Gathered = NoHello | { readonly kind: 'whole'; readonly message: Buffer };
+
 /** `data` is everything that the client has sent so far. */
 export function readClientHello(data: Buffer): HelloResult {
+  const gathered = gather(data);
+  if (gathered.kind !== 'whole') return gathered;
+  const { message } = gathered;
+  const hello = readMessage(message, message.length);
+  return hello === undefined ? { kind: 'other' } : { kind: 'hello', hello };
+}
+
+/** The message itself, behind its head; undefined while it is not whole. */
+export function helloBody(data: Buffer): Buffer | undefined {
+  const gathered = gather(data);
+  return gathered.kind === 'whole' ? gathered.message.subarray(HANDSHAKE_HEADER) : undefined;
+}
+
+function gather(data: Buffer): Gathered {
   const parts: Buffer[] = [];
   let gathered = 0;
   let at = 0;
@@ -54,7 +73,7 @@ export function readClientHello(data: Buffer): HelloResult {
 }
 
 /** Of a message that came in these parts so far; undefined while there is none. */
-function resultOf(parts: readonly Buffer[], gathered: number): HelloResult | undefined {
+function resultOf(parts: readonly Buffer[], gathered: number): Gathered | undefined {
   if (gathered >= 1 && parts[0]?.[0] !== CLIENT_HELLO) return { kind: 'other' };
   if (gathered < HANDSHAKE_HEADER) return undefined;
   // Each part holds a byte at least, and a client may send them so: all are joined only once.
@@ -62,8 +81,7 @@ function resultOf(parts: readonly Buffer[], gathered: number): HelloResult | und
   const wanted = HANDSHAKE_HEADER + head.readUIntBE(1, 3);
   if (wanted > MAX_HELLO_BYTES) return { kind: 'too_large' };
   if (gathered < wanted) return undefined;
-  const hello = readMessage(Buffer.concat(parts), wanted);
-  return hello === undefined ? { kind: 'other' } : { kind: 'hello', hello };
+  return { kind: 'whole', message: Buffer.concat(parts).subarray(0, wanted) };
 }
 
 /** The type and the major version, as far as they are there. */
@@ -72,7 +90,7 @@ function mayBeRecord(data: Buffer, at: number): boolean {
   return data.length <= at + 1 || data[at + 1] === 3;
 }
 
-function moreUnlessTooLarge(data: Buffer): HelloResult {
+function moreUnlessTooLarge(data: Buffer): NoHello {
   return data.length > MAX_HELLO_BYTES ? { kind: 'too_large' } : { kind: 'more' };
 }
 
@@ -125,44 +143,4 @@ function readProtocols(body: ByteReader): readonly string[] {
     protocols.push(protocol.text());
   }
   return protocols;
-}
-
-/** Reads numbers and length-prefixed vectors; undefined where the bytes end too early. */
-class ByteReader {
-  readonly #data: Buffer;
-  #at: number;
-  readonly #end: number;
-
-  constructor(data: Buffer, at: number, end: number) {
-    this.#data = data;
-    this.#at = at;
-    this.#end = end;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at >= this.#end;
-  }
-
-  skip(bytes: number): void {
-    this.#at += bytes;
-  }
-
-  number(bytes: number): number | undefined {
-    if (this.#at + bytes > this.#end) return undefined;
-    const value = this.#data.readUIntBE(this.#at, bytes);
-    this.#at += bytes;
-    return value;
-  }
-
-  vector(lengthBytes: number): ByteReader | undefined {
-    const length = this.number(lengthBytes);
-    if (length === undefined || this.#at + length > this.#end) return undefined;
-    const part = new ByteReader(this.#data, this.#at, this.#at + length);
-    this.#at += length;
-    return part;
-  }
-
-  text(): string {
-    return this.#data.toString('latin1', this.#at, this.#end);
-  }
 }

@@ -62,7 +62,7 @@ export function openUpstream(
   cluster: Cluster,
   wishes: Wishes,
   handler: TransportHandler,
-  counters: ByteCounters,
+  counters: ByteCounters | undefined,
 ): UpstreamTransport {
   const { loop, resource } = cluster;
   const { host, client, names, alpn } = wishes;

@@ -12,7 +12,7 @@ import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import { OutlierMonitor } from './hosts/outlier-monitor.ts';
 import { HealthChecker } from '../health/health-checker.ts';
-import { RedisCheckStats } from './hosts/redis-check-stats.ts';
+import { RedisAccount } from './hosts/redis-account.ts';
 import { UpstreamSockets } from '../upstream-transport/upstream-sockets.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { SlicedWork } from '../loop/sliced-work.ts';
@@ -110,11 +110,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   /** Checks that count as its traffic. */
-  checkStats({ id }: HostResource): RedisCheckStats | undefined {
+  checkStats({ id }: HostResource): RedisAccount | undefined {
     const host = this.#set.find(id);
     if (host === undefined) return undefined;
     this.#beginTraffic();
-    return new RedisCheckStats(this.stats.writer, this.stats.base, host);
+    return new RedisAccount(this.stats.writer, this.stats.base, host);
   }
 
   /** A host told what its weight follows from. */

@@ -57,7 +57,7 @@ const all: readonly Question[] = [
     unit: 'requests/s, POST of 10 KiB, 100 connections of 10 streams',
     toReference: 1.2,
     traits: ['http2_hosts'],
-    measure: load({ ...MANY, upload: 10 * 1024 }),
+    measure: load({ ...MANY, path: '/upload', upload: 10 * 1024 }),
   },
 ];
 

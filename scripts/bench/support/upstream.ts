@@ -8,7 +8,10 @@ export interface BenchUpstream extends Running {
   readonly port: number;
 }
 
-/** `/` answers 13 bytes, `/10k` and `/100k` bodies of that size; an upload is read and answered. */
+/**
+ * `/` answers 13 bytes, `/10k` and `/100k` bodies of that size. `/upload` reads a whole body before
+ * it answers, which `return` alone does not: it would reset streams of HTTP/2 whose bodies come.
+ */
 export async function startUpstream(folder: string, port: number): Promise<BenchUpstream> {
   const root = join(folder, 'www');
   mkdirSync(root, { recursive: true });
@@ -27,6 +30,11 @@ http {
   server {
     listen 127.0.0.1:${port} backlog=4096; listen 127.0.0.1:${port + HTTP2_PORT_OFFSET} http2 backlog=4096; root ${root}; client_max_body_size 0;
     location = / { return 200 "Hello, world\\n"; }
+    location = /upload { client_body_buffer_size 64k; proxy_set_body ""; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass http://answers; }
+  }
+  upstream answers { server unix:${folder}/answers.sock; keepalive 64; }
+  server {
+    listen unix:${folder}/answers.sock backlog=4096; return 200 "Hello, world\\n";
   }
 }
 `,

@@ -13,6 +13,7 @@ import type { Http2Options } from '../http2-options.ts';
 import type { HashPolicy, Metadata, RequestMirrorPolicy } from '../routes/route.ts';
 import type { SocketOption } from '../../addresses/socket-options.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
+import type { RedisUpstreamAuth } from './redis.ts';
 import type { UpstreamTls } from '../tls.ts';
 
 /** What connections to hosts do before they carry their own bytes. */
@@ -58,6 +59,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly upstreamHttp: UpstreamHttpOptions;
   /** How long a connection waits for a client of a TCP proxy; 0: for ever. */
   readonly tcpIdleTimeoutMs: number;
+  /** As whom the Redis proxy comes to its hosts; absent: as nobody. */
+  readonly redis?: RedisUpstreamAuth;
   /** Absent: the socket options of the cluster hold for all hosts. See socket-match.ts. */
   readonly socketMatches?: readonly SocketMatch[];
   /** By family of the host's address; absent: as the system has them. */

@@ -7,6 +7,7 @@ import { NETWORK_EXT_AUTHZ_DECLARATION } from './network/ext-authz.ts';
 import { NETWORK_LOCAL_RATE_LIMIT_DECLARATION } from './network/local-rate-limit.ts';
 import { NETWORK_RATE_LIMIT_DECLARATION } from './network/rate-limit.ts';
 import { NETWORK_RBAC_DECLARATION } from './network/rbac.ts';
+import { REDIS_PROXY_DECLARATION } from './network/redis-proxy.ts';
 import { SET_FILTER_STATE_DECLARATION } from './network/set-filter-state.ts';
 import { SNI_CLUSTER_DECLARATION } from './network/sni-cluster.ts';
 import { SNI_FORWARD_PROXY_DECLARATION } from './network/sni-dynamic-forward-proxy.ts';
@@ -14,6 +15,7 @@ import { TCP_PROXY_DECLARATION } from './network/tcp-proxy.ts';
 
 const TERMINAL_FILTERS = [
   TCP_PROXY_DECLARATION,
+  REDIS_PROXY_DECLARATION,
   ECHO_DECLARATION,
   DIRECT_RESPONSE_DECLARATION,
 ] as const;

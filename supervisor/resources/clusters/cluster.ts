@@ -22,6 +22,7 @@ import { resolveLoadBalancing } from '../balancing/load-balancing.ts';
 import { resolveStaticHosts, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
+import { resolveRedisOptions } from './redis-options.ts';
 import { resolveTcpOptions } from './tcp-options.ts';
 import { checkAlpn, resolveUpstreamHttp } from './upstream-http.ts';
 
@@ -213,6 +214,7 @@ function resolveResource(
     ...resolveCircuitBreakers(message.circuit_breakers, scope.at('circuit_breakers')),
     ...resolveUpstreamHttp(message, scope),
     ...resolveTcpOptions(message),
+    ...resolveRedisOptions(message, scope),
     ...optional(
       'localSockets',
       resolveLocalSockets(bind, connection?.tcp_keepalive, scope.at('upstream_bind_config')),

@@ -21,6 +21,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHttp2Options } from '../http/http2-options.ts';
 import { headerCase } from '../http/http1-options.ts';
 import type { Scope } from '../scope.ts';
+import { REDIS_EXTENSION, REDIS_OPTIONS } from './redis-options.ts';
 import { TCP_EXTENSION } from './tcp-options.ts';
 import { checkUpstreamFilters } from './upstream-filters.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
@@ -67,6 +68,12 @@ const HTTP1_FIELDS = knownFields<Http1ProtocolOptions>(
 );
 
 const CONFIGS = ['explicit_http_config', 'use_downstream_protocol_config', 'auto_config'] as const;
+
+/** Names of options that are not HTTP's, with their types. */
+const OTHER_OPTIONS = new Map([
+  [TCP_EXTENSION, TCP_EXTENSION],
+  [REDIS_EXTENSION, REDIS_OPTIONS],
+]);
 
 const IDLE_TIMEOUT_MS = 3_600_000;
 const MAX_RESPONSE_HEADERS_KB = 80;
@@ -129,14 +136,14 @@ function findExtension(message: Cluster, scope: Scope): HttpProtocolOptions | un
   for (const [name, options] of Object.entries(message.typed_extension_protocol_options ?? {})) {
     if (name === EXTENSION && typeNameOf(options['@type']) === EXTENSION) {
       found = options;
-    } else if (name === TCP_EXTENSION && typeNameOf(options['@type']) === TCP_EXTENSION) {
+    } else if (OTHER_OPTIONS.get(name) === typeNameOf(options['@type'])) {
       continue;
     } else if (name.startsWith('envoy.')) {
       scope
         .at(name)
         .unsupported(
           `protocol options '${name}' are`,
-          `there are ${EXTENSION} and ${TCP_EXTENSION}`,
+          `there are ${[EXTENSION, ...OTHER_OPTIONS.keys()].join(', ')}`,
         );
     } else {
       const what = 'registered network or http filter or protocol options implementation';

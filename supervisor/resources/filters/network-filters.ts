@@ -9,6 +9,7 @@ import { EXT_AUTHZ_NETWORK_FILTER } from './network/ext-authz.ts';
 import { LOCAL_RATE_LIMIT_NETWORK_FILTER } from './network/local-rate-limit.ts';
 import { RATE_LIMIT_NETWORK_FILTER } from './network/rate-limit.ts';
 import { RBAC_NETWORK_FILTER } from './network/rbac.ts';
+import { REDIS_PROXY_FILTER } from './network/redis-proxy.ts';
 import { SET_FILTER_STATE_NETWORK_FILTER } from './network/set-filter-state.ts';
 import { SNI_CLUSTER_FILTER } from './network/sni-cluster.ts';
 import { SNI_FORWARD_PROXY_FILTER } from './network/sni-dynamic-forward-proxy.ts';
@@ -17,6 +18,7 @@ type NetworkFilterKind = Exclude<NetworkFilter['kind'], 'http_connection_manager
 
 const ROWS = {
   tcp_proxy: TCP_PROXY_FILTER,
+  redis_proxy: REDIS_PROXY_FILTER,
   echo: ECHO_FILTER,
   direct_response: DIRECT_RESPONSE_FILTER,
   sni_dynamic_forward_proxy: SNI_FORWARD_PROXY_FILTER,

@@ -67,6 +67,31 @@ export interface ResolverOptions {
 }
 
 export class ResourceResolver {
+  /** What reports the problems of each kind. */
+  readonly #checks: {
+    readonly [Kind in DiscoveryKind]: (message: JsonObject, scope: Scope) => void;
+  } = {
+    cluster: (message, scope) =>
+      resolveCluster(message as unknown as Cluster, this.#defaults, scope),
+    listener: (message, scope) =>
+      resolveListener(message as unknown as Listener, this.#filters, scope),
+    route_configuration: (message, scope) => this.#resolveRoutes(message, scope),
+    endpoints: (message, scope) => {
+      const assignment = message as unknown as ClusterLoadAssignment;
+      resolveLoadAssignment(assignment.cluster_name ?? '', assignment, scope);
+    },
+    secret: (message, scope) => checkSecret(message as unknown as Secret, scope),
+    extension: (message, scope) =>
+      resolveFilterSettings(message as unknown as HttpFilterMessage, scope),
+    scoped_routes: (message, scope) => {
+      const { route_configuration: routes } = message as unknown as ScopedRouteConfiguration;
+      if (routes !== undefined) this.#resolveRoutes(routes as unknown as JsonObject, scope);
+    },
+    // They are checked with the route configuration that they complete.
+    virtual_host: () => undefined,
+    // Its values are checked by whoever holds them.
+    runtime: () => undefined,
+  };
   readonly #options: ResolverOptions;
   readonly #defaults: ClusterDefaults;
   readonly #filters: NetworkFilterResolver;
@@ -133,38 +158,7 @@ export class ResourceResolver {
   /** Everything that is wrong with a resource that stands at a place of a file. */
   check(kind: DiscoveryKind, message: JsonObject, place: Place): readonly Problem[] {
     const problems: Problem[] = [];
-    const scope = this.#scope(problems, place);
-    switch (kind) {
-      case 'cluster':
-        resolveCluster(message as unknown as Cluster, this.#defaults, scope);
-        break;
-      case 'listener':
-        resolveListener(message as unknown as Listener, this.#filters, scope);
-        break;
-      case 'route_configuration':
-        this.#resolveRoutes(message, scope);
-        break;
-      case 'endpoints': {
-        const assignment = message as unknown as ClusterLoadAssignment;
-        resolveLoadAssignment(assignment.cluster_name ?? '', assignment, scope);
-        break;
-      }
-      case 'secret':
-        checkSecret(message as unknown as Secret, scope);
-        break;
-      case 'extension':
-        resolveFilterSettings(message as unknown as HttpFilterMessage, scope);
-        break;
-      case 'scoped_routes': {
-        const { route_configuration: routes } = message as unknown as ScopedRouteConfiguration;
-        if (routes !== undefined) this.#resolveRoutes(routes as unknown as JsonObject, scope);
-        break;
-      }
-      // They are checked with the route configuration that they complete.
-      case 'virtual_host':
-      // Its values are checked by whoever holds them.
-      case 'runtime':
-    }
+    this.#checks[kind](message, this.#scope(problems, place));
     return problems;
   }
 

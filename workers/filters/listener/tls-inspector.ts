@@ -1,7 +1,11 @@
 /** Finds out whether a client speaks TLS, and which server and protocols it asks for. */
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { TLS_INSPECTOR } from '../../../shared/resources/filters/listener/tls-inspector.ts';
-import { readClientHello } from '../../tls/client-hello.ts';
+import {
+  TLS_INSPECTOR,
+  type TlsInspectorSettings,
+} from '../../../shared/resources/filters/listener/tls-inspector.ts';
+import { helloBody, readClientHello } from '../../tls/client-hello.ts';
+import { ja3Of, ja4Of, readOffer } from '../../tls/fingerprints.ts';
 import type {
   EarlyInfo,
   FilterVerdict,
@@ -11,10 +15,12 @@ import type {
 const RECORD_HEAD_BYTES = 5;
 
 export class TlsInspector implements ListenerFilterRunner {
+  readonly #settings: TlsInspectorSettings;
   readonly #stats: StatWriter;
   readonly #base: number;
 
-  constructor(stats: StatWriter) {
+  constructor(settings: TlsInspectorSettings, stats: StatWriter) {
+    this.#settings = settings;
     this.#stats = stats;
     this.#base = stats.defineBlock(TLS_INSPECTOR, 'tls_inspector.');
   }
@@ -37,6 +43,7 @@ export class TlsInspector implements ListenerFilterRunner {
         facts.transportProtocol = 'tls';
         facts.serverName = serverName;
         if (protocols.length > 0) facts.applicationProtocols = protocols;
+        this.#makeFingerprints(data, facts);
         this.#count('tls_found');
         this.#count(serverName === '' ? 'sni_not_found' : 'sni_found');
         this.#count(protocols.length === 0 ? 'alpn_not_found' : 'alpn_found');
@@ -48,6 +55,18 @@ export class TlsInspector implements ListenerFilterRunner {
 
   release(): void {
     this.#stats.releaseBlock(this.#base);
+  }
+
+  #makeFingerprints(data: Buffer, facts: EarlyInfo): void {
+    const { makesJa3, makesJa4 } = this.#settings;
+    if (makesJa3 !== true && makesJa4 !== true) return;
+    const body = helloBody(data);
+    if (body === undefined) return;
+    const offer = readOffer(body);
+    facts.fingerprints = {
+      ...(makesJa3 === true ? { ja3: ja3Of(offer) } : {}),
+      ...(makesJa4 === true ? { ja4: ja4Of(offer) } : {}),
+    };
   }
 
   #count(name: keyof typeof TLS_INSPECTOR.index): void {

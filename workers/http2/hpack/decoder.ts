@@ -24,7 +24,10 @@ export class HpackError extends Error {
 }
 
 export class HpackDecoder {
-  readonly #table: DynamicTable;
+  /** Absent until the peer adds an entry. */
+  #table: DynamicTable | undefined = undefined;
+  /** What the peer has chosen, up to the limit. */
+  #tableSize: number;
   /** What the peer knows of this side's SETTINGS_HEADER_TABLE_SIZE. */
   #maxTableSize: number;
   /** The limit became smaller: the next block has to begin with an update (RFC 7541 section 4.2). */
@@ -35,14 +38,14 @@ export class HpackDecoder {
 
   constructor(maxTableSize: number) {
     this.#maxTableSize = maxTableSize;
-    this.#table = new DynamicTable(maxTableSize);
+    this.#tableSize = maxTableSize;
   }
 
   /** The peer has heard of another limit. */
   limitTable(maxTableSize: number): void {
     if (maxTableSize < this.#maxTableSize) {
       this.#needsUpdate = true;
-      this.#table.resize(maxTableSize);
+      this.#resize(maxTableSize);
     }
     this.#maxTableSize = maxTableSize;
   }
@@ -65,7 +68,7 @@ export class HpackDecoder {
     while (this.#at < this.#end && ((this.#input[this.#at] ?? 0) & 0xe0) === 0x20) {
       const size = this.#integer(0x1f);
       if (size > this.#maxTableSize) throw new HpackError('table size above the limit');
-      this.#table.resize(size);
+      this.#resize(size);
       this.#needsUpdate = false;
     }
     if (this.#needsUpdate && this.#at < this.#end) throw new HpackError('no table size update');
@@ -82,7 +85,7 @@ export class HpackDecoder {
     const index = this.#integer(isIndexed ? 0x3f : 0x0f);
     const name = index === 0 ? this.#name() : this.#nameAt(index);
     const value = this.#string();
-    if (isIndexed) this.#table.add(name, value);
+    if (isIndexed) (this.#table ??= new DynamicTable(this.#tableSize)).add(name, value);
     sink.onField(name, value);
   }
 
@@ -98,18 +101,26 @@ export class HpackDecoder {
       if (index === 0) throw new HpackError('index 0');
       return STATIC_NAMES[index] ?? '';
     }
-    return this.#table.name(this.#dynamicIndex(index));
+    return this.#dynamic(index).name(index - STATIC_LENGTH - 1);
   }
 
   #valueAt(index: number): string {
     if (index <= STATIC_LENGTH) return STATIC_VALUES[index] ?? '';
-    return this.#table.value(this.#dynamicIndex(index));
+    return this.#dynamic(index).value(index - STATIC_LENGTH - 1);
   }
 
-  #dynamicIndex(index: number): number {
-    const at = index - STATIC_LENGTH - 1;
-    if (at >= this.#table.length) throw new HpackError('index beyond the table');
-    return at;
+  /** The table, where it has such an entry. */
+  #dynamic(index: number): DynamicTable {
+    const table = this.#table;
+    if (table === undefined || index - STATIC_LENGTH > table.length) {
+      throw new HpackError('index beyond the table');
+    }
+    return table;
+  }
+
+  #resize(size: number): void {
+    this.#tableSize = size;
+    this.#table?.resize(size);
   }
 
   #string(): string {

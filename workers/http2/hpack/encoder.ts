@@ -57,17 +57,32 @@ const KNOWN_NAMES: ReadonlyMap<string, KnownName> = new Map(
   ]),
 );
 
-export class HpackEncoder {
+/** What was indexed, and where the table has it. */
+class IndexedFields {
   /** Numbers of the table's entries, by field. */
-  readonly #numbers = new Map<string, number>();
+  readonly numbers = new Map<string, number>();
   /** Of the entry that a name was last in. */
-  readonly #lastOfName = new Map<string, number>();
-  readonly #table = new DynamicTable(TABLE_SIZE_MAX, (name, value, number) => {
-    const key = fieldKey(name, value);
-    if (this.#numbers.get(key) === number) this.#numbers.delete(key);
-    if (this.#lastOfName.get(name) === number) this.#lastOfName.delete(name);
-  });
-  #out: Buffer = Buffer.allocUnsafe(1024);
+  readonly lastOfName = new Map<string, number>();
+  readonly table: DynamicTable;
+
+  constructor(maxSize: number) {
+    this.table = new DynamicTable(maxSize, (name, value, number) => {
+      const key = fieldKey(name, value);
+      if (this.numbers.get(key) === number) this.numbers.delete(key);
+      if (this.lastOfName.get(name) === number) this.lastOfName.delete(name);
+    });
+  }
+}
+
+/** The block that is being written, of all encoders: it is copied before the next one begins. */
+let scratch: Buffer = Buffer.allocUnsafeSlow(4096);
+/** What a longer block needed is let go. */
+const KEPT_SCRATCH_BYTES = 64 * 1024;
+
+export class HpackEncoder {
+  /** Absent until a field is indexed: most of a worker's connections may be idle. */
+  #indexed: IndexedFields | undefined = undefined;
+  #tableSize = TABLE_SIZE_MAX;
   #length = 0;
   /** The smallest size since the last block, and whether the peer is to be told of it. */
   #smallest = TABLE_SIZE_MAX;
@@ -76,8 +91,9 @@ export class HpackEncoder {
   /** The peer's SETTINGS_HEADER_TABLE_SIZE. */
   limitTable(size: number): void {
     const wanted = Math.min(size, TABLE_SIZE_MAX);
-    if (wanted === this.#table.maxSize) return;
-    this.#table.resize(wanted);
+    if (wanted === this.#tableSize) return;
+    this.#tableSize = wanted;
+    this.#indexed?.table.resize(wanted);
     this.#smallest = Math.min(this.#smallest, wanted);
     this.#mustTell = true;
   }
@@ -85,8 +101,9 @@ export class HpackEncoder {
   /** Begins a block; fields follow, and `finish`. */
   begin(): void {
     this.#length = 0;
+    if (scratch.length > KEPT_SCRATCH_BYTES) scratch = Buffer.allocUnsafeSlow(4096);
     if (!this.#mustTell) return;
-    const size = this.#table.maxSize;
+    const size = this.#tableSize;
     if (this.#smallest < size) this.#integer(0x20, 0x1f, this.#smallest);
     this.#integer(0x20, 0x1f, size);
     this.#smallest = size;
@@ -115,67 +132,68 @@ export class HpackEncoder {
     this.#text(value);
   }
 
-  /** The block, valid until the next one begins. */
+  /** The block, valid until the next one begins, of whichever encoder. */
   finish(): Buffer {
-    return this.#out.subarray(0, this.#length);
+    return scratch.subarray(0, this.#length);
   }
 
   /** True where the table has the field; else its name and value follow, for the table or not. */
   #fromTable(name: string, value: string, staticIndex: number): boolean {
-    const table = this.#table;
+    const indexed = (this.#indexed ??= new IndexedFields(this.#tableSize));
+    const { table, numbers, lastOfName } = indexed;
     // Most names come with the value that they had before: neither is hashed then.
-    const last = this.#lastOfName.get(name);
+    const last = lastOfName.get(name);
     if (last !== undefined && table.has(last) && table.value(table.indexOf(last)) === value) {
-      return this.#named(last);
+      return this.#named(table, last);
     }
     const key = fieldKey(name, value);
-    const number = this.#numbers.get(key);
+    const number = numbers.get(key);
     if (number !== undefined) {
-      this.#lastOfName.set(name, number);
-      return this.#named(number);
+      lastOfName.set(name, number);
+      return this.#named(table, number);
     }
     const size = name.length + value.length + ENTRY_OVERHEAD;
     const isIndexed = size <= INDEXED_FIELD_BYTES_MAX && size <= table.maxSize;
     this.#integer(isIndexed ? 0x40 : 0, isIndexed ? 0x3f : 0x0f, staticIndex);
     const added = isIndexed ? table.add(name, value) : undefined;
     if (added !== undefined) {
-      this.#numbers.set(key, added);
-      this.#lastOfName.set(name, added);
+      numbers.set(key, added);
+      lastOfName.set(name, added);
     }
     return false;
   }
 
-  #named(number: number): true {
-    this.#integer(0x80, 0x7f, STATIC_LENGTH + 1 + this.#table.indexOf(number));
+  #named(table: DynamicTable, number: number): true {
+    this.#integer(0x80, 0x7f, STATIC_LENGTH + 1 + table.indexOf(number));
     return true;
   }
 
   #integer(flags: number, mask: number, value: number): void {
     this.#reserve(8);
     if (value < mask) {
-      this.#out[this.#length++] = flags | value;
+      scratch[this.#length++] = flags | value;
       return;
     }
-    this.#out[this.#length++] = flags | mask;
+    scratch[this.#length++] = flags | mask;
     let left = value - mask;
     while (left >= 0x80) {
-      this.#out[this.#length++] = (left & 0x7f) | 0x80;
+      scratch[this.#length++] = (left & 0x7f) | 0x80;
       left = Math.floor(left / 128);
     }
-    this.#out[this.#length++] = left;
+    scratch[this.#length++] = left;
   }
 
   #text(text: string): void {
     this.#integer(0, 0x7f, text.length);
     this.#reserve(text.length);
-    this.#length += this.#out.write(text, this.#length, 'latin1');
+    this.#length += scratch.write(text, this.#length, 'latin1');
   }
 
   #reserve(bytes: number): void {
     const needed = this.#length + bytes;
-    if (needed <= this.#out.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(needed, this.#out.length * 2));
-    this.#out.copy(larger, 0, 0, this.#length);
-    this.#out = larger;
+    if (needed <= scratch.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, scratch.length * 2));
+    scratch.copy(larger, 0, 0, this.#length);
+    scratch = larger;
   }
 }

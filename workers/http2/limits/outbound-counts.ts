@@ -9,19 +9,24 @@ export interface OutboundLimits {
   readonly maxOutboundFrames: number;
   /** Those that answer the peer: SETTINGS, PING and RST_STREAM. */
   readonly maxOutboundControlFrames: number;
+}
+
+export interface OutboundUser {
   /** The peer reads nothing and asks on: the connection must end. */
-  readonly onFlood: (flood: Flood) => void;
+  flood(flood: Flood): void;
 }
 
 export class OutboundCounts {
   readonly #limits: OutboundLimits;
+  readonly #user: OutboundUser;
   #isReading = false;
   #isBlocked = false;
   #frames = 0;
   #controlFrames = 0;
 
-  constructor(limits: OutboundLimits) {
+  constructor(limits: OutboundLimits, user: OutboundUser) {
     this.#limits = limits;
+    this.#user = user;
   }
 
   /** The kernel takes no more. */
@@ -54,9 +59,9 @@ export class OutboundCounts {
   }
 
   #judge(): void {
-    const { maxOutboundFrames, maxOutboundControlFrames, onFlood } = this.#limits;
-    if (this.#frames > maxOutboundFrames) onFlood('outbound');
-    else if (this.#controlFrames > maxOutboundControlFrames) onFlood('outbound_control');
+    const { maxOutboundFrames, maxOutboundControlFrames } = this.#limits;
+    if (this.#frames > maxOutboundFrames) this.#user.flood('outbound');
+    else if (this.#controlFrames > maxOutboundControlFrames) this.#user.flood('outbound_control');
   }
 
   #forget(): void {

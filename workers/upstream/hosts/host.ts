@@ -25,6 +25,14 @@ interface Pools {
   HIGH: HttpPool | undefined;
 }
 
+/** A connection that no pool keeps. */
+export interface HostUser {
+  /** The host was taken out of its cluster. */
+  drain(): void;
+  /** Everything ends at once. */
+  close(): void;
+}
+
 export class UpstreamHost implements UpstreamHostInfo {
   resource: HostResource;
   readonly id: string;
@@ -58,6 +66,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   #pools: Pools | undefined = undefined;
   #keyedPools: Map<string, HttpPool> | undefined = undefined;
   #tcpPools: Map<string, TcpPool> | undefined = undefined;
+  #users: Set<HostUser> | undefined = undefined;
 
   /** `active` is that of all hosts of the cluster. */
   constructor(
@@ -173,6 +182,15 @@ export class UpstreamHost implements UpstreamHostInfo {
     return this.resource.priority;
   }
 
+  /** Tells it of the host's end. */
+  attach(user: HostUser): void {
+    (this.#users ??= new Set()).add(user);
+  }
+
+  detach(user: HostUser): void {
+    this.#users?.delete(user);
+  }
+
   allPools(): readonly (HttpPool | TcpPool)[] {
     return [...this.#httpPools(), ...(this.#tcpPools?.values() ?? [])];
   }
@@ -202,6 +220,7 @@ export class UpstreamHost implements UpstreamHostInfo {
    */
   drain(): void {
     for (const pool of this.allPools()) pool.drain();
+    for (const user of Array.from(this.#users ?? [])) user.drain();
     if (this.#isDrained) return;
     this.#isDrained = true;
     if (this.#retained === undefined) this.#releaseStats();
@@ -219,6 +238,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   /** Ends everything at once. */
   close(): void {
     for (const pool of this.allPools()) pool.close();
+    for (const user of Array.from(this.#users ?? [])) user.close();
   }
 
   /** Ends what TCP proxies have open there. */

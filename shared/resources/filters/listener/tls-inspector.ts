@@ -16,6 +16,10 @@ export const TLS_INSPECTOR = defineTemplate('tls_inspector', {
   bytes_processed: histogram('Bytes read to decide', 'bytes'),
 });
 
-export type TlsInspectorSettings = ListenerFilterResource<'tls_inspector'>;
+export type TlsInspectorSettings = ListenerFilterResource<'tls_inspector'> & {
+  /** Which fingerprints are made of clients. */
+  readonly makesJa3?: true;
+  readonly makesJa4?: true;
+};
 
 export const TLS_INSPECTOR_DECLARATION = declareKind<TlsInspectorSettings>(TLS_INSPECTOR);

@@ -40,6 +40,7 @@ function readAll(
     local: undefined,
     metadata: undefined,
     proxyTlvs: undefined,
+    fingerprints: undefined,
   };
   const verdict = reader.inspect(Buffer.from(data as string, 'latin1'), facts);
   return { verdict, facts };

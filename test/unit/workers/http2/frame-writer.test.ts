@@ -24,13 +24,15 @@ function makeWriter(): { writer: FrameWriter; sent: () => string } {
     },
     writeData: () => undefined,
   };
-  const writer = new FrameWriter(wire as Wire, {
+  const user = {
+    flood: () => assert.fail('a flood'),
+    localEnded: () => undefined,
+    onDataFrame: () => undefined,
+  };
+  const writer = new FrameWriter(wire as Wire, user, {
     streamBufferBytes: 1 << 20,
     maxOutboundFrames: 1 << 20,
     maxOutboundControlFrames: 1 << 20,
-    onFlood: () => assert.fail('a flood'),
-    onLocalEnd: () => undefined,
-    onDataFrame: () => undefined,
   });
   return { writer, sent: () => frames.splice(0).join(' ') };
 }

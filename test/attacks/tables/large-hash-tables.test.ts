@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../support/parts/bootstrap.ts';
-import { attackRuns } from '../support/attack.ts';
-import { fileSource, moveIntoPlace } from '../support/peers/discovery-files.ts';
-import { fetchOnce } from '../support/peers/http-client.ts';
-import { childrenOf } from '../support/programs/processes.ts';
-import { makeScratch } from '../support/scratch.ts';
-import { startSluice } from '../support/programs/sluice.ts';
+import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { attackRuns } from '../../support/attack.ts';
+import { fileSource, moveIntoPlace } from '../../support/peers/discovery-files.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
+import { makeScratch } from '../../support/scratch.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 
 const RING_PLACES = attackRuns(300_000, 8_388_608);
 const MAGLEV_PLACES = attackRuns(300_007, 5_000_011);

@@ -4,19 +4,19 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HeaderMap } from '../../workers/stream/header-map.ts';
-import { compileRbacRules } from '../../workers/filters/common/rbac-engine.ts';
-import { buildRouteTable } from '../../workers/routing/route-table.ts';
-import type { RouteTable } from '../../workers/stream/route.ts';
-import { attackRuns } from '../support/attack.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
+import { compileRbacRules } from '../../../workers/filters/common/rbac-engine.ts';
+import { buildRouteTable } from '../../../workers/routing/route-table.ts';
+import type { RouteTable } from '../../../workers/stream/route.ts';
+import { attackRuns } from '../../support/attack.ts';
 import {
   prefix,
   route,
   routeConfiguration,
   toCluster,
   virtualHost,
-} from '../support/parts/routes.ts';
-import { streamInfo } from '../support/parts/stream.ts';
+} from '../../support/parts/routes.ts';
+import { streamInfo } from '../../support/parts/stream.ts';
 
 const COUNT = attackRuns(100_000, 500_000);
 const indices = Array.from({ length: COUNT }, (_, at) => at);

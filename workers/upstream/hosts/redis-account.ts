@@ -1,6 +1,6 @@
 /**
- * What checks by a client of Redis add to the figures of their cluster and host: its connections
- * and commands count.
+ * What one connection of a client of Redis adds to the figures of its cluster and host: of the
+ * Redis proxy, and of checks, which may open it again. Bytes and times are not counted.
  */
 import type { CheckStats } from '../../health/check-target.ts';
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
@@ -10,12 +10,13 @@ import type { UpstreamHost } from './host.ts';
 
 const { index } = CLUSTER;
 
-export class RedisCheckStats implements CheckStats {
+export class RedisAccount implements CheckStats {
   readonly #writer: StatWriter;
   readonly #base: number;
   readonly #host: UpstreamHost;
   #isConnected = false;
-  #isBusy = false;
+  /** Commands without an answer. */
+  #open = 0;
 
   /** `base` is that of the cluster. */
   constructor(writer: StatWriter, base: number, host: UpstreamHost) {
@@ -39,21 +40,41 @@ export class RedisCheckStats implements CheckStats {
   }
 
   asked(): void {
-    this.#isBusy = true;
+    this.#open++;
     this.#count(index.upstream_rq_total);
     this.#writer.add(this.#base + index.upstream_rq_active, 1);
     this.#host.requestBegan();
   }
 
   answered(): void {
-    this.#isBusy = false;
+    this.#open--;
     this.#writer.subtract(this.#base + index.upstream_rq_active, 1);
     this.#host.requestEnded();
   }
 
-  /** This side gives up what it asked for. */
+  /** Nobody waits for an answer any more. */
   cancelled(): void {
-    if (this.#isBusy) this.#count(index.upstream_rq_cancelled);
+    if (this.#open > 0) this.#count(index.upstream_rq_cancelled);
+  }
+
+  /** No answer came in time. */
+  timedOut(): void {
+    this.#count(this.#isConnected ? index.upstream_rq_timeout : index.upstream_cx_connect_timeout);
+    const { rq_timeout: unanswered, cx_connect_fail: unconnected } = HOST.index;
+    this.#writer.increment(this.#host.statBase + (this.#isConnected ? unanswered : unconnected));
+  }
+
+  brokeProtocol(): void {
+    this.#count(index.upstream_cx_protocol_error);
+    this.#writer.increment(this.#host.statBase + HOST.index.rq_error);
+  }
+
+  redirected(hasSucceeded: boolean): void {
+    this.#count(
+      hasSucceeded
+        ? index.upstream_internal_redirect_succeeded_total
+        : index.upstream_internal_redirect_failed_total,
+    );
   }
 
   closed(how: ClosingSide): void {
@@ -65,14 +86,14 @@ export class RedisCheckStats implements CheckStats {
     }
     this.#count(index.upstream_cx_destroy);
     this.#count(isLocal ? index.upstream_cx_destroy_local : index.upstream_cx_destroy_remote);
-    if (this.#isBusy) {
+    if (this.#open > 0) {
       this.#count(index.upstream_cx_destroy_with_active_rq);
       this.#count(
         isLocal
           ? index.upstream_cx_destroy_local_with_active_rq
           : index.upstream_cx_destroy_remote_with_active_rq,
       );
-      this.answered();
+      while (this.#open > 0) this.answered();
     }
     this.#writer.subtract(this.#base + index.upstream_cx_active, 1);
     this.#writer.subtract(statBase + HOST.index.cx_active, 1);

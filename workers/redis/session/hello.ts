@@ -1,0 +1,73 @@
+/** HELLO: what a client asks for with it, and what it is told. */
+import { asciiLower } from '../../../shared/text/ascii.ts';
+import {
+  array,
+  bulk,
+  errorValue,
+  integer,
+  RespKind,
+  RespValue,
+  type RespVersion,
+} from '../codec/resp-value.ts';
+
+export interface Greeting {
+  /** Undefined: as before. */
+  readonly version: RespVersion | undefined;
+  readonly auth: { readonly username: string; readonly password: string } | undefined;
+}
+
+export const NO_VERSION = 'NOPROTO unsupported protocol version';
+
+/** An error in place of what cannot be had. `most`: what hosts speak. */
+export function readGreeting(words: readonly string[], most: RespVersion): Greeting | RespValue {
+  const [, asked] = words;
+  let version: RespVersion | undefined;
+  if (asked !== undefined) {
+    const number = /^\s*[+]?\d{1,18}\s*$/.test(asked) ? Number(asked) : 0;
+    if (number !== 2 && number !== 3) return errorValue(NO_VERSION);
+    if (number > most) return errorValue(NO_VERSION);
+    version = number;
+  }
+  let auth: Greeting['auth'];
+  for (let at = 2; at < words.length;) {
+    const [option = '', first, second] = words.slice(at, at + 3);
+    switch (asciiLower(option)) {
+      case 'auth':
+        if (first === undefined || second === undefined) {
+          return errorValue('ERR Syntax error: HELLO AUTH requires <username> <password>');
+        }
+        auth = { username: first, password: second };
+        at += 3;
+        break;
+      case 'setname':
+        if (first === undefined) {
+          return errorValue('ERR Syntax error: HELLO SETNAME requires a <clientname>');
+        }
+        at += 2;
+        break;
+      default:
+        return errorValue(`ERR Syntax error: unknown HELLO option '${option}'`);
+    }
+  }
+  return { version, auth };
+}
+
+/** What is told of the server: names and values in turn. */
+export function greetingAnswer(version: RespVersion): RespValue {
+  return new RespValue(RespKind.map, '', [
+    bulk('server'),
+    bulk('envoy-redis-proxy'),
+    bulk('version'),
+    bulk('6.0.0'),
+    bulk('proto'),
+    integer(version),
+    bulk('id'),
+    integer(0),
+    bulk('mode'),
+    bulk('standalone'),
+    bulk('role'),
+    bulk('master'),
+    bulk('modules'),
+    array([]),
+  ]);
+}
