@@ -16,8 +16,8 @@ import { startSluice } from '../test/support/programs/sluice.ts';
 import { makeScratch } from '../test/support/scratch.ts';
 import { startReference } from './start-reference.ts';
 
-/** What Envoy passed when this was written, with an answer made at once. */
-const LEAST = 132;
+/** Below what each listener passes: a test of many streams may differ from run to run. */
+const LEAST = 137;
 /** Above the delayed close of a listener, so that an end without a frame is seen. */
 const TIMEOUT_S = 3;
 /** Of h2spec. */

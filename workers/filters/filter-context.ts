@@ -6,7 +6,7 @@ import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import type { LineLevel as LogLevel } from '../../shared/logging/levels.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
-import type { Struct } from '../../shared/text/dictionary.ts';
+import type { Dictionary, Struct } from '../../shared/text/dictionary.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { ServiceClient } from '../services/service-client.ts';
@@ -52,6 +52,8 @@ export interface FilterContext {
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
   /** Ends in a dot; undefined for a cluster that is not there. */
   clusterStatPrefix(name: string): string | undefined;
+  /** What configuration says of a cluster by namespace; undefined for an unknown one. */
+  clusterMetadata(name: string): Dictionary<Struct> | undefined;
   /** Sends requests of the filter's own to clusters. */
   readonly services: ServiceClient;
   /**

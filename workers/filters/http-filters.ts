@@ -17,6 +17,7 @@ import { makeCsrfFilter } from './http/csrf.ts';
 import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
 import { makeExtAuthzFilter } from './http/ext-authz/ext-authz.ts';
+import { makeExtProcFilter } from './http/ext-proc/ext-proc.ts';
 import { makeFaultFilter } from './http/fault.ts';
 import { makeGrpcStatsFilter } from './http/grpc/grpc-stats.ts';
 import { makeGrpcWebFilter } from './http/grpc/grpc-web.ts';
@@ -76,6 +77,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   grpc_http1_reverse_bridge: makeReverseBridgeFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
   ext_authz: makeExtAuthzFilter,
+  ext_proc: makeExtProcFilter,
   ratelimit: makeRateLimitFilter,
   bandwidth_limit: makeBandwidthLimitFilter,
   admission_control: makeAdmissionControlFilter,

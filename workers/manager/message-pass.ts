@@ -109,7 +109,10 @@ export class MessagePass {
     const headers = this.headersHeld;
     const { held, trailersHeld, endsAtHeaders, endsAtData } = this;
     this.forgetHeld();
-    if (headers !== undefined) this.headersFrom(position + 1, headers, endsAtHeaders);
+    if (headers !== undefined) {
+      if (this.added !== undefined) this.passAdded(position + 1, headers);
+      else this.headersFrom(position + 1, headers, endsAtHeaders);
+    }
     if (held.length > 0 || endsAtData) {
       const [only] = held;
       const data = held.length === 1 && only !== undefined ? only : Buffer.concat(held);

@@ -6,6 +6,7 @@
 import { REDIS_PROXY } from '../../shared/stats/templates/redis.ts';
 import { asciiLower } from '../../shared/text/ascii.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
+import type { Flushable } from '../loop/worker-loop.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import type {
   ConnectionObserver,
@@ -41,7 +42,9 @@ const UNANSWERED_MAX = 1024;
 /** Those that a client without the agreement on RESP3 may send. */
 const BEFORE_HELLO: ReadonlySet<string> = new Set(['hello', 'auth', 'quit']);
 
-export class RedisConnection implements ServedConnection, TransportHandler, Session, TimerOwner {
+export class RedisConnection
+  implements ServedConnection, TransportHandler, Session, TimerOwner, Flushable
+{
   readonly openedMs: number;
   readonly info: StreamInfo;
   readonly transaction = new Transaction();
@@ -59,6 +62,7 @@ export class RedisConnection implements ServedConnection, TransportHandler, Sess
   #isWriteBlocked = false;
   /** Commands of one read are answered together. */
   #isReading = false;
+  #isDirty = false;
   #isEnded = false;
   isClosed = false;
 
@@ -114,7 +118,7 @@ export class RedisConnection implements ServedConnection, TransportHandler, Sess
     } finally {
       this.#isReading = false;
     }
-    this.#flush();
+    this.flush();
   }
 
   onValue(value: RespValue): void {
@@ -194,13 +198,16 @@ export class RedisConnection implements ServedConnection, TransportHandler, Sess
     }
   }
 
-  /** A command has its answer. */
+  /** A command has its answer. Those of one event leave together. */
   #answered(): void {
-    if (!this.#isReading) this.#flush();
+    if (this.#isReading || this.#isDirty) return;
+    this.#isDirty = true;
+    this.#server.parts.loop.flushLater(this);
   }
 
   /** Writes the answers whose turn it is. */
-  #flush(): void {
+  flush(): void {
+    this.#isDirty = false;
     if (this.isClosed) return;
     let done = 0;
     for (const { value, version } of this.#pending) {

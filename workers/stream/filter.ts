@@ -88,8 +88,8 @@ export interface FilterCallbacks extends StreamCallbacks {
   injectResponseData(data: Buffer, endStream: boolean): void;
   injectResponseTrailers(trailers: HeaderMap): void;
   /**
-   * Only while headers that are all there is pass this filter: what the filters behind it see as the
-   * rest of the message.
+   * Only while headers that are all there is pass this filter, or before it lets them go: what the
+   * filters behind it see as the rest of the message.
    */
   addRequestBody(data: Buffer): void;
   addResponseBody(data: Buffer, trailers?: HeaderMap): void;

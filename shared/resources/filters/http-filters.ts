@@ -20,6 +20,7 @@ import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
 import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_DECLARATION } from './http/ext-authz.ts';
+import { EXT_PROC_DECLARATION } from './http/ext-proc/ext-proc.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
 import { GRPC_STATS_DECLARATION } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_DECLARATION } from './http/grpc/grpc-web.ts';
@@ -73,6 +74,7 @@ const HTTP_FILTERS = [
   DISCOVERED_DECLARATION,
   HEADER_TO_METADATA_DECLARATION,
   EXT_AUTHZ_DECLARATION,
+  EXT_PROC_DECLARATION,
   LUA_DECLARATION,
   RATE_LIMIT_DECLARATION,
   ADAPTIVE_CONCURRENCY_DECLARATION,

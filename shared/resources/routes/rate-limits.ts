@@ -96,4 +96,6 @@ export interface RateLimitEntry {
 export interface DescriptorLimit {
   readonly entries: readonly RateLimitEntry[];
   readonly bucket: RateLimitBucket;
+  /** What is beyond it is counted, and passes. */
+  readonly isShadow?: true;
 }

@@ -24,6 +24,7 @@ import { HTTP_CACHE_FILTER } from './http/matching/http-cache.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
+import { EXT_PROC_FILTER } from './http/ext-proc/ext-proc.ts';
 import { FAULT_FILTER } from './http/fault.ts';
 import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
@@ -87,6 +88,7 @@ const ROWS = {
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
   ext_authz: EXT_AUTHZ_FILTER,
+  ext_proc: EXT_PROC_FILTER,
   ratelimit: RATE_LIMIT_FILTER,
   bandwidth_limit: BANDWIDTH_LIMIT_FILTER,
   admission_control: ADMISSION_CONTROL_FILTER,

@@ -44,7 +44,7 @@ export const HTTP_LOCAL_RATE_LIMIT = defineTemplate('http_local_rate_limit', {
   enforced: counter('Requests refused by the limit'),
   ok: counter('Requests within the limit'),
   rate_limited: counter('Requests beyond the limit'),
-  shadow_mode: counter('Never counted: there is no shadow mode'),
+  shadow_mode: counter('Requests beyond a descriptor in shadow mode alone'),
 });
 
 export type LocalRateLimitFilterSettings = FilterResource<'local_ratelimit', LocalRateLimitOptions>;

@@ -58,7 +58,7 @@ const FIELDS = knownFields<LocalRateLimit>([
 /** Envoy's own default. */
 const BUCKETS_PER_WILDCARD = 20;
 /** They are looked through for each request. */
-const BUCKETS_PER_WILDCARD_MAX = 1024;
+const BUCKETS_PER_WILDCARD_MAX = 100_000;
 
 const NEVER: RuntimeFraction = { numerator: 0, denominator: 100 };
 /** Envoy refuses shorter intervals in the same words. */
@@ -146,7 +146,11 @@ function resolveOwnRateLimits(
   return resolveRateLimits(messages, scope);
 }
 
-const DESCRIPTOR_FIELDS = knownFields<LocalRateLimitDescriptor>(['entries', 'token_bucket']);
+const DESCRIPTOR_FIELDS = knownFields<LocalRateLimitDescriptor>([
+  'entries',
+  'token_bucket',
+  'shadow_mode',
+]);
 
 function resolveDescriptor(message: LocalRateLimitDescriptor, scope: Scope): DescriptorLimit {
   refuseOtherFields(message, DESCRIPTOR_FIELDS, scope);
@@ -155,7 +159,7 @@ function resolveDescriptor(message: LocalRateLimitDescriptor, scope: Scope): Des
     value: toByteString(value),
   }));
   const bucket = resolveRateLimitBucket(message.token_bucket ?? {}, scope.at('token_bucket'));
-  return { entries, bucket };
+  return { entries, bucket, ...(message.shadow_mode === true ? { isShadow: true } : {}) };
 }
 
 export function resolveRateLimitBucket(message: TokenBucket, scope: Scope): RateLimitBucket {

@@ -108,8 +108,8 @@ describe('buckets by descriptor', () => {
     place: '',
   });
   const of = (value: string): Descriptor => [{ key: 'k', value }];
-  const buckets = (alwaysTakesOwn: boolean) => {
-    const descriptors = [{ entries: of('a'), bucket: bucket(2) }];
+  const buckets = (alwaysTakesOwn: boolean, shadow: { readonly isShadow?: true } = {}) => {
+    const descriptors = [{ entries: of('a'), bucket: bucket(2), ...shadow }];
     const options = { descriptors, alwaysTakesOwn } as unknown as LocalRateLimitOptions;
     return new LimitBuckets(bucket(1), options, {
       bucket: (each) => new TokenBucket(each),
@@ -128,5 +128,26 @@ describe('buckets by descriptor', () => {
     );
     assert.equal(apart.take([of('other')], 1).isAllowed, true);
     assert.equal(apart.take([], 1).isAllowed, false);
+  });
+
+  // As Envoy's answers to the same requests.
+  it('only say so where a descriptor is in shadow mode, until another limit refuses', () => {
+    const apart = buckets(false, { isShadow: true });
+    const taken = [1, 2, 3, 4].map(() => apart.take([of('a')], 1));
+    assert.ok(taken.every(({ isAllowed }) => isAllowed));
+    assert.deepEqual(
+      taken.map(({ isShadowed }) => isShadowed),
+      [false, false, true, true],
+    );
+    const both = buckets(true, { isShadow: true });
+    const limited = [1, 2, 3].map(() => both.take([of('a')], 1));
+    assert.deepEqual(
+      limited.map(({ isAllowed, isShadowed }) => [isAllowed, isShadowed]),
+      [
+        [true, false],
+        [false, false],
+        [false, false],
+      ],
+    );
   });
 });

@@ -78,4 +78,22 @@ describe('buckets of a descriptor that any value fits', () => {
       Array.from({ length: 8 }, () => 2),
     );
   });
+
+  it('are found among many, of which none takes more time than another', () => {
+    const [take = () => undefined, other = () => undefined] = workers(2, 10_000);
+    for (let who = 0; who < 5_000; who++) assert.equal(take(`v${who}`), true);
+    const kept = Array.from({ length: 5_000 }, (_, who) => other(`v${who}`) === true);
+    assert.ok(kept.every(Boolean));
+    // Their two tokens are gone, so whoever has one again lost its place; sets fill unevenly.
+    const again = Array.from({ length: 5_000 }, (_, who) => take(`v${who}`) === true);
+    assert.ok(
+      again.filter(Boolean).length <= 5,
+      `${again.filter(Boolean).length} lost their place`,
+    );
+  });
+
+  it('are none where none are permitted', () => {
+    const [take = () => true] = workers(1, 0);
+    assert.equal(take('a'), undefined);
+  });
 });

@@ -8,10 +8,13 @@ import { WildcardBuckets } from './wildcard-buckets.ts';
 interface Matched {
   readonly bucket: TokenBucket;
   readonly perMs: number;
+  readonly isShadow: boolean;
 }
 
 export interface Taken {
   readonly isAllowed: boolean;
+  /** It is beyond a limit in shadow mode, and beyond no other one. */
+  readonly isShadowed: boolean;
   /** The one that decided. */
   readonly bucket: TokenBucket;
 }
@@ -26,7 +29,7 @@ export class LimitBuckets {
   readonly #own: TokenBucket;
   readonly #alwaysTakesOwn: boolean;
   readonly #byDescriptor = new Map<string, Matched>();
-  readonly #wildcards: { readonly buckets: WildcardBuckets; readonly perMs: number }[] = [];
+  readonly #wildcards: (Omit<Matched, 'bucket'> & { readonly buckets: WildcardBuckets })[] = [];
 
   constructor(
     own: RateLimitBucket,
@@ -35,13 +38,14 @@ export class LimitBuckets {
   ) {
     this.#own = store.bucket(own);
     this.#alwaysTakesOwn = alwaysTakesOwn;
-    for (const { entries, bucket } of descriptors) {
+    for (const { entries, bucket, isShadow = false } of descriptors) {
       const perMs = bucket.tokensPerFill / bucket.fillIntervalMs;
       if (entries.some(({ value }) => value === '')) {
         const buckets = new WildcardBuckets({ entries, bucket }, bucketsPerWildcard, store);
-        this.#wildcards.push({ buckets, perMs });
+        this.#wildcards.push({ buckets, perMs, isShadow });
       } else {
-        this.#byDescriptor.set(descriptorKey(entries), { bucket: store.bucket(bucket), perMs });
+        const matched = { bucket: store.bucket(bucket), perMs, isShadow };
+        this.#byDescriptor.set(descriptorKey(entries), matched);
       }
     }
   }
@@ -58,24 +62,28 @@ export class LimitBuckets {
       .map((descriptor) => this.#find(descriptor))
       .filter((found) => found !== undefined)
       .toSorted((one, other) => one.perMs - other.perMs);
-    for (const { bucket } of matched) {
-      if (!bucket.take(nowMs)) return { isAllowed: false, bucket };
+    let shadowed: TokenBucket | undefined;
+    for (const { bucket, isShadow } of matched) {
+      if (bucket.take(nowMs)) continue;
+      if (!isShadow) return { isAllowed: false, isShadowed: false, bucket };
+      shadowed ??= bucket;
     }
-    const [first] = matched;
-    if (first !== undefined && !this.#alwaysTakesOwn) {
-      return { isAllowed: true, bucket: first.bucket };
-    }
-    const isAllowed = this.#own.take(nowMs);
-    return { isAllowed, bucket: isAllowed && first !== undefined ? first.bucket : this.#own };
+    const first = shadowed ?? matched[0]?.bucket;
+    const isAllowed = (first !== undefined && !this.#alwaysTakesOwn) || this.#own.take(nowMs);
+    return {
+      isAllowed,
+      isShadowed: isAllowed && shadowed !== undefined,
+      bucket: isAllowed && first !== undefined ? first : this.#own,
+    };
   }
 
   /** An exact descriptor goes before one that any value fits. */
   #find(descriptor: Descriptor): Matched | undefined {
     const exact = this.#byDescriptor.get(descriptorKey(descriptor));
     if (exact !== undefined) return exact;
-    for (const { buckets, perMs } of this.#wildcards) {
+    for (const { buckets, ...limit } of this.#wildcards) {
       const bucket = buckets.find(descriptor);
-      if (bucket !== undefined) return { bucket, perMs };
+      if (bucket !== undefined) return { bucket, ...limit };
     }
     return undefined;
   }

@@ -112,11 +112,15 @@ class LocalRateLimitFilter extends PassThroughFilter {
     const descriptors = buckets?.hasDescriptors ? this.descriptorsOf(limit, headers) : NONE;
     const taken = buckets?.take(descriptors, loop.clock.ms);
     this.bucket = options.rateLimitHeaders ? taken?.bucket : undefined;
-    if (taken === undefined || taken.isAllowed) {
+    if (taken === undefined || (taken.isAllowed && !taken.isShadowed)) {
       stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.ok);
       return 'continue';
     }
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.rate_limited);
+    if (taken.isShadowed) {
+      stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.shadow_mode);
+      return 'continue';
+    }
     if (!isEnabled(options.enforced, runtime, runtime.random())) {
       limit.notEnforced?.(headers, this.callbacks.info);
       return 'continue';
