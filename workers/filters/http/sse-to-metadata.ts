@@ -146,7 +146,8 @@ const CONVERTERS = {
   protobuf: (value: unknown) => (typeof value === 'object' ? objectText(value) : value),
   string: (value: unknown) => {
     if (typeof value === 'number') return numberText(value);
-    return typeof value === 'object' ? objectText(value) : String(value);
+    if (typeof value === 'boolean') return value ? 'true' : 'false';
+    return typeof value === 'string' ? value : objectText(value);
   },
   number: (value: unknown) => {
     if (typeof value === 'number') return value;
