@@ -281,8 +281,8 @@ export class StatStore implements StatWriter {
   }
 
   /** `/reset_counters`: what sinks are told is not affected. */
-  resetCounters(): void {
-    for (const { base, size, template } of this.definitions()) {
+  resetCounters(definitions: Iterable<Definition> = this.definitions()): void {
+    for (const { base, size, template } of definitions) {
       // What `/clusters` shows is no statistic.
       if (template?.internal === true) continue;
       for (let index = base; index < base + size; index++) {
