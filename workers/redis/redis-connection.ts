@@ -4,7 +4,6 @@
  * it has much without an answer, or while its client takes none.
  */
 import { REDIS_PROXY } from '../../shared/stats/templates/redis.ts';
-import { asciiLower } from '../../shared/text/ascii.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { Flushable } from '../loop/worker-loop.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
@@ -20,13 +19,12 @@ import {
   encodeValue,
   errorValue,
   OK,
-  RespKind,
   type RespValue,
   type RespVersion,
 } from './codec/resp-value.ts';
 import type { RedisProxyServer } from './redis-proxy.ts';
 import { ClientIdentity } from './session/client-identity.ts';
-import { greetingAnswer, NO_VERSION, readGreeting } from './session/hello.ts';
+import { comesTooEarly, greetingAnswer, NO_VERSION, readGreeting } from './session/hello.ts';
 import { PendingCommand } from './session/pending-command.ts';
 import { Transaction } from './session/transaction.ts';
 import type { Asker, Words } from './splitting/command-run.ts';
@@ -39,9 +37,6 @@ const { index } = REDIS_PROXY;
 const CLOSE_TIMEOUT_MS = 10_000;
 /** Commands without an answer, beyond which nothing more is read. */
 const UNANSWERED_MAX = 1024;
-/** Those that a client without the agreement on RESP3 may send. */
-const BEFORE_HELLO: ReadonlySet<string> = new Set(['hello', 'auth', 'quit']);
-
 export class RedisConnection
   implements ServedConnection, TransportHandler, Session, TimerOwner, Flushable
 {
@@ -155,16 +150,20 @@ export class RedisConnection
     this.#identity.authenticate(words, (value) => asker.answer(value));
   }
 
-  greet(words: Words, asker: Asker): void {
+  greet(words: Words, asker: Asker, count: (answer: RespValue) => void): void {
+    const tell = (value: RespValue): void => {
+      count(value);
+      asker.answer(value);
+    };
     const greeting = readGreeting(words, this.#server.config.version);
     if (!('auth' in greeting)) {
-      asker.answer(greeting);
+      tell(greeting);
       return;
     }
     const { auth, version = this.#version } = greeting;
     const greet = (value: RespValue): void => {
       if (value === OK) this.#speak(version, asker);
-      asker.answer(value === OK ? greetingAnswer(version) : value);
+      tell(value === OK ? greetingAnswer(version) : value);
     };
     if (auth !== undefined) this.#identity.check(auth.username, auth.password, greet);
     else greet(this.isAllowed ? OK : errorValue(NOT_AUTHENTICATED));
@@ -200,6 +199,8 @@ export class RedisConnection
 
   /** A command has its answer. Those of one event leave together. */
   #answered(): void {
+    // What comes behind a QUIT is not for this connection, once all before it is answered.
+    if (this.#isReading && this.#isQuitting) this.flush();
     if (this.#isReading || this.#isDirty) return;
     this.#isDirty = true;
     this.#server.parts.loop.flushLater(this);
@@ -286,10 +287,4 @@ export class RedisConnection
     this.#server.subtract(index.downstream_cx_active, 1);
     this.#observer.onConnectionEnd(this);
   }
-}
-
-function comesTooEarly({ kind, items }: RespValue): boolean {
-  const [first] = items;
-  if (kind !== RespKind.array || first?.kind !== RespKind.bulk) return false;
-  return !BEFORE_HELLO.has(asciiLower(first.text));
 }

@@ -71,3 +71,12 @@ export function greetingAnswer(version: RespVersion): RespValue {
     array([]),
   ]);
 }
+
+/** Those that a client without the agreement on RESP3 may send. */
+const BEFORE_HELLO: ReadonlySet<string> = new Set(['hello', 'auth', 'quit']);
+
+export function comesTooEarly({ kind, items }: RespValue): boolean {
+  const [first] = items;
+  if (kind !== RespKind.array || first?.kind !== RespKind.bulk) return false;
+  return !BEFORE_HELLO.has(asciiLower(first.text));
+}
