@@ -18,6 +18,7 @@ import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './balancing/lb-policies.ts';
 import { INJECTED_CREDENTIALS } from './filters/http/auth/credential-injector.ts';
+import { CLUSTER_PLUGINS } from './routes/cluster-plugins.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
 import { CUSTOM_ANSWERS } from './filters/http/matching/custom-response.ts';
@@ -58,6 +59,7 @@ const registries: readonly Registry[] = [
   EVENT_SINKS,
   HEALTH_CHECKERS,
   COMPRESSION_LIBRARIES,
+  CLUSTER_PLUGINS,
   INJECTED_CREDENTIALS,
   SESSION_STATES,
   HTTP_FILTERS,

@@ -1,4 +1,5 @@
 /** What the filters of one connection manager share. */
+import type { GcpAudience } from '../../shared/resources/clusters/gcp-audience.ts';
 import type { Metadata } from '../../shared/resources/routes/route.ts';
 import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -26,7 +27,7 @@ import type { BucketState, TokenBucket } from './common/token-bucket.ts';
 export interface CallCluster {
   readonly stats: { readonly calls: CallStats };
   readonly retained: Retained;
-  readonly resource: { readonly metadata?: Metadata };
+  readonly resource: { readonly metadata?: Metadata; readonly gcpAudience?: GcpAudience };
 }
 
 export interface FilterContext {

@@ -41,7 +41,9 @@ import { makeRbacFilter } from './http/rbac.ts';
 import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
+import { makeGcpAuthnFilter } from './http/auth/gcp-authn.ts';
 import { makeTapFilter } from './http/tap.ts';
+import { makeTransformFilter } from './http/transform.ts';
 import { makeCompositeFilter } from './http/composite.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
@@ -65,7 +67,9 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   set_filter_state: makeSetFilterStateFilter,
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
+  gcp_authn: makeGcpAuthnFilter,
   tap: makeTapFilter,
+  transform: makeTransformFilter,
   grpc_stats: makeGrpcStatsFilter,
   grpc_json_transcoder: makeTranscoderFilter,
   grpc_web: makeGrpcWebFilter,

@@ -26,6 +26,7 @@ export interface ChainStream extends TerminalCallbacks {
   writeTrailers(trailers: HeaderMap): void;
   /** Back-pressure of filters towards the upstream: counted. */
   pauseResponse(paused: boolean): void;
+  isPaused(side: 'request' | 'response'): boolean;
   /** The request is over, or was answered before it came to its end. */
   readonly isRequestDropped: boolean;
   /** What the worker holds for all streams. */
@@ -195,6 +196,10 @@ class PositionedCallbacks implements FilterCallbacks {
 
   pauseResponse(paused: boolean): void {
     this.#stream.pauseResponse(paused);
+  }
+
+  isPaused(side: 'request' | 'response'): boolean {
+    return this.#stream.isPaused(side);
   }
 
   get info(): StreamInfo {

@@ -130,10 +130,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   #filterData(data: Buffer, endStream: boolean): void {
     if (this.#isAnsweredHere) return;
-    if (this.#chain === undefined) {
-      this.#terminal?.decodeData(data, endStream);
-      return;
-    }
+    if (this.#chain === undefined) return this.#terminal?.decodeData(data, endStream);
     this.#chain.decodeData(data, endStream);
     this.checkHeldBytes();
   }
@@ -335,10 +332,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   encodeData(data: Buffer, endStream: boolean): void {
     if (this.#isDone) return;
     if (endStream) this.#isResponseGiven = true;
-    if (this.#chain === undefined) {
-      this.writeData(data, endStream);
-      return;
-    }
+    if (this.#chain === undefined) return this.writeData(data, endStream);
     this.#chain.encodeData(data, endStream);
     this.checkHeldBytes();
   }
@@ -362,6 +356,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.#requestPauses += paused ? 1 : -1;
     this.#manager.ledger.requestPaused(paused);
     this.#encoder.pauseRequest(paused);
+  }
+
+  isPaused(side: 'request' | 'response'): boolean {
+    return (side === 'request' ? this.#requestPauses : this.#responsePauses) > 0;
   }
 
   pauseResponse(paused: boolean): void {

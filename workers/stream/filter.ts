@@ -96,6 +96,8 @@ export interface FilterCallbacks extends StreamCallbacks {
   /** Back-pressure of a filter that takes bodies: counted, balanced by the caller. */
   pauseRequest(paused: boolean): void;
   pauseResponse(paused: boolean): void;
+  /** Somebody, the message's receiver or a filter, has asked its sender to wait. */
+  isPaused(side: 'request' | 'response'): boolean;
 }
 
 /** What was kept of a request behind its headers. */

@@ -45,7 +45,9 @@ import { ROUTER_DECLARATION } from './http/router.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
 import { SET_METADATA_DECLARATION } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_DECLARATION } from './http/stateful-session.ts';
+import { GCP_AUTHN_DECLARATION } from './http/auth/gcp-authn.ts';
 import { TAP_DECLARATION } from './http/tap.ts';
+import { TRANSFORM_DECLARATION } from './http/matching/transform.ts';
 
 const HTTP_FILTERS = [
   ROUTER_DECLARATION,
@@ -62,7 +64,9 @@ const HTTP_FILTERS = [
   ON_DEMAND_DECLARATION,
   OAUTH2_DECLARATION,
   BASIC_AUTH_DECLARATION,
+  GCP_AUTHN_DECLARATION,
   TAP_DECLARATION,
+  TRANSFORM_DECLARATION,
   SET_METADATA_DECLARATION,
   SET_FILTER_STATE_DECLARATION,
   STATEFUL_SESSION_DECLARATION,

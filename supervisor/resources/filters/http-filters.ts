@@ -49,7 +49,9 @@ import { ROUTER_FILTER } from './http/router.ts';
 import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
 import { SET_METADATA_FILTER } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_FILTER } from './http/stateful-session.ts';
+import { GCP_AUTHN_FILTER } from './http/auth/gcp-authn.ts';
 import { TAP_FILTER } from './http/tap/tap.ts';
+import { TRANSFORM_FILTER } from './http/transform.ts';
 
 /** Not by type: its settings come from elsewhere, and what they are is one of these. */
 type KindWithoutType = 'discovered';
@@ -77,7 +79,9 @@ const ROWS = {
   on_demand: ON_DEMAND_FILTER,
   oauth2: OAUTH2_FILTER,
   basic_auth: BASIC_AUTH_FILTER,
+  gcp_authn: GCP_AUTHN_FILTER,
   tap: TAP_FILTER,
+  transform: TRANSFORM_FILTER,
   set_metadata: SET_METADATA_FILTER,
   set_filter_state: SET_FILTER_STATE_FILTER,
   stateful_session: STATEFUL_SESSION_FILTER,

@@ -6,7 +6,9 @@ import {
   type RedisStage,
   startRedis,
 } from '../../support/redis/stage.ts';
+import { host } from '../../support/parts/data-plane.ts';
 import { openRaw } from '../../support/peers/raw-client.ts';
+import { waitUntil } from '../../support/wait.ts';
 import {
   type RedisServer,
   respCommand,
@@ -127,6 +129,31 @@ describe('hosts of the Redis proxy', () => {
     assert.equal(await stage.ask(GET), '-no upstream host\r\n');
     const limited = 'cluster.store.redis_cluster.connection_rate_limited';
     assert.equal(stage.stat(limited), 1);
+  });
+
+  it('that leave their cluster still answer what they were asked', async () => {
+    await using other = await startRedisServer();
+    let answerNow: (() => void) | undefined;
+    await using stage = await start(
+      ([, key], _, answer) => {
+        if (key !== 'late') return undefined;
+        answerNow = () => answer('+late\r\n');
+        return 'hang';
+      },
+      { settings: { op_timeout: '5s' } },
+    );
+    const client = await openRaw(stage.port);
+    client.send(respCommand('GET', 'late'));
+    await waitUntil('the command', () => answerNow !== undefined);
+    const hosts = { cluster: 'store', hosts: [host(other.port)], overprovisioningFactor: 140 };
+    await stage.plane.apply([{ op: 'put_hosts', hosts }]);
+    client.send(GET);
+    await waitUntil('the other host', () => other.commands.length === 1);
+    answerNow?.();
+    assert.equal(await client.until(/-1/), `+late\r\n${NOTHING}`);
+    client.destroy();
+    assert.equal(stage.stat('cluster.store.redis_cluster.upstream_cx_drained'), 1);
+    assert.equal(stage.stat('cluster.store.upstream_cx_active'), 1);
   });
 
   it('get commands together, after a time or an amount of bytes', async () => {

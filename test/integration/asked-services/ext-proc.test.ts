@@ -68,6 +68,9 @@ const BREAKING: Readonly<Record<string, () => Buffer | readonly Buffer[] | undef
   '/half': () => undefined,
 };
 
+const FLOOD_PIECES = 40;
+const FLOOD_PIECE = 'x'.repeat(1024 * 1024);
+
 function answerTo(
   path: string,
   { part, body, endOfStream }: SeenPart,
@@ -81,6 +84,9 @@ function answerTo(
   if (path === '/tea') return immediate(418, 'tea', 'it is tea');
   if (path === '/own' && part === 'request_body') {
     return processed(part, { piece: `<${body}>`, isLast: endOfStream });
+  }
+  if (path === '/flood' && part === 'request_body') {
+    return Array.from({ length: FLOOD_PIECES }, () => processed(part, { piece: FLOOD_PIECE }));
   }
   if (part.endsWith('body')) return processed(part, { body: body.toUpperCase() });
   return processed(part, {
@@ -99,9 +105,11 @@ before(async () => {
     path = part.headers.find((each) => each.startsWith(':path='))?.slice(6) ?? path;
     return answerTo(path, part, stream);
   });
-  upstream = await startHttpUpstream((request, response) =>
-    request.on('end', () => response.end('hello')),
-  );
+  upstream = await startHttpUpstream((request, response) => {
+    // It takes nothing of what it is flooded with.
+    if (request.url === '/flood') request.pause();
+    request.on('end', () => response.end('hello'));
+  });
   sluice = await startSluice({
     bootstrap: bootstrap({
       listeners: Object.entries(LISTENERS).map(([name, config]) => listener(name, config)),
@@ -185,5 +193,11 @@ describe('a processor that breaks', () => {
     const { status } = await ask('buffered', '/', 'x'.repeat(3_000_000));
     assert.equal(status, 413);
     assert.equal(upstream.requests.length, sofar);
+  });
+
+  it('does not flood a host that takes nothing', async () => {
+    const { status } = await ask('duplex', '/flood', 'question');
+    assert.equal(status, 500);
+    assert.equal(await stat('duplex.ext_proc.immediate_responses_sent'), 1);
   });
 });

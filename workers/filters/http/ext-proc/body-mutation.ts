@@ -8,6 +8,8 @@ export const NOT_DUPLEX =
   'spurious_message:_Normal_body_mutation_response_is_received_while_body_mode__is_FULL_DUPLEX_STREAMED';
 export const SPURIOUS = 'spurious_message';
 export const WRONG_LENGTH = 'mismatch_between_content_length_and_the_length_of_the_mutated_body';
+/** The processor gives back more than its receiver takes. */
+export const FLOODED = 'ext_proc_error_body_exceeds_limit';
 const NOTHING = Buffer.alloc(0);
 
 export function mutated(body: BodyMutation | undefined, own: Buffer): Buffer {

@@ -7,6 +7,7 @@ import type { DataStatus, HeadersStatus, TrailersStatus } from '../../../stream/
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import type { BodyMutation, CommonAnswer } from './messages.ts';
 import {
+  FLOODED,
   hasWrongLength,
   mutated,
   NOT_DUPLEX,
@@ -41,7 +42,6 @@ export class Direction {
   /** The answer to the headers has not come. */
   awaitsHeaders = false;
   #awaitsTrailers = false;
-  /** The end of the body has come, and has been sent. */
   #hasEnd = false;
   #hasSentEnd = false;
   /** The processor gave a body of its own. */
@@ -62,7 +62,6 @@ export class Direction {
     return this.#headers !== undefined;
   }
 
-  /** An answer is due within the time for one. */
   get isWaiting(): boolean {
     if (this.awaitsHeaders) return true;
     return !isDuplex(this.mode) && (this.#awaitsTrailers || this.#buffer.hasSent);
@@ -279,6 +278,7 @@ export class Direction {
       this.#awaitsTrailers = false;
     }
     this.#buffer.pass(Buffer.from(body.bytes), body.endOfStream);
+    if (this.#buffer.isFlooded) this.#owner.fail(FLOODED);
   }
 
   /** Of a body that was sent as one: headers may change with it. False after a failure. */

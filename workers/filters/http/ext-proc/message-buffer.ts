@@ -13,7 +13,12 @@ export interface MessageTarget {
   inject(data: Buffer, endStream: boolean): void;
   injectTrailers(trailers: HeaderMap): void;
   pause(paused: boolean): void;
+  /** Whoever takes the message cannot take more of it now. */
+  isBlocked(): boolean;
 }
+
+/** What a processor may make of a body while nobody can take it. */
+const BLOCKED_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface SentPiece {
   readonly data: Buffer;
@@ -32,6 +37,7 @@ export class MessageBuffer {
   #isPaused = false;
   #mayGrow = false;
   #hasEnded = false;
+  #blockedBytes = 0;
 
   constructor(target: MessageTarget, held: HeldBytes, limit: number) {
     this.#target = target;
@@ -100,9 +106,15 @@ export class MessageBuffer {
     this.#balance();
   }
 
+  /** A processor gives more back than can be kept for its receiver. */
+  get isFlooded(): boolean {
+    return this.#blockedBytes > BLOCKED_BYTES_MAX;
+  }
+
   pass(data: Buffer, endStream: boolean): void {
     if (this.#hasEnded || (data.length === 0 && !endStream)) return;
     this.#hasEnded = endStream;
+    this.#blockedBytes = this.#target.isBlocked() ? this.#blockedBytes + data.length : 0;
     this.#target.inject(data, endStream);
   }
 

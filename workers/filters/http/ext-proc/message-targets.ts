@@ -14,6 +14,7 @@ function requestOf(callbacks: FilterCallbacks): MessageTarget {
     inject: (data, endStream) => callbacks.injectRequestData(data, endStream),
     injectTrailers: (trailers) => callbacks.injectRequestTrailers(trailers),
     pause: (paused) => callbacks.pauseRequest(paused),
+    isBlocked: () => callbacks.isPaused('request'),
   };
 }
 
@@ -24,5 +25,6 @@ function responseOf(callbacks: FilterCallbacks): MessageTarget {
     inject: (data, endStream) => callbacks.injectResponseData(data, endStream),
     injectTrailers: (trailers) => callbacks.injectResponseTrailers(trailers),
     pause: (paused) => callbacks.pauseResponse(paused),
+    isBlocked: () => callbacks.isPaused('response'),
   };
 }
