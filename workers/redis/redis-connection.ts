@@ -155,12 +155,15 @@ export class RedisConnection
       count(value);
       asker.answer(value);
     };
-    const greeting = readGreeting(words, this.#server.config.version);
+    const greeting = readGreeting(words, {
+      wanted: this.#server.config.version,
+      present: this.#version,
+    });
     if (!('auth' in greeting)) {
       tell(greeting);
       return;
     }
-    const { auth, version = this.#version } = greeting;
+    const { auth, version } = greeting;
     const greet = (value: RespValue): void => {
       if (value === OK) this.#speak(version, asker);
       tell(value === OK ? greetingAnswer(version) : value);

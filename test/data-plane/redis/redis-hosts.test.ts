@@ -102,6 +102,8 @@ describe('hosts of the Redis proxy', () => {
     const script: Script = ([name]) => (name === 'HELLO' ? hello : '%1\r\n+a\r\n#t\r\n');
     await using stage = await start(script, { config: { protocol_version: 'RESP3' } });
     assert.match(await stage.ask(GET), /^-NOPROTO/);
+    assert.match(await stage.ask(respCommand('HELLO', '2')), /^-NOPROTO/);
+    assert.match(await stage.ask(respCommand('HELLO')), /^-NOPROTO/);
     const client = await openRaw(stage.port);
     client.send(respCommand('HELLO', '3') + GET);
     assert.match(await client.until(/#t\r\n$/), /^%7\r\n.*%1\r\n\+a\r\n#t\r\n$/s);
