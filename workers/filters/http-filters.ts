@@ -42,6 +42,7 @@ import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
 import { makeGcpAuthnFilter } from './http/auth/gcp-authn.ts';
+import { makeSseToMetadataFilter } from './http/sse-to-metadata.ts';
 import { makeTapFilter } from './http/tap.ts';
 import { makeTransformFilter } from './http/transform.ts';
 import { makeCompositeFilter } from './http/composite.ts';
@@ -68,6 +69,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
   gcp_authn: makeGcpAuthnFilter,
+  sse_to_metadata: makeSseToMetadataFilter,
   tap: makeTapFilter,
   transform: makeTransformFilter,
   grpc_stats: makeGrpcStatsFilter,

@@ -46,6 +46,7 @@ import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
 import { SET_METADATA_DECLARATION } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_DECLARATION } from './http/stateful-session.ts';
 import { GCP_AUTHN_DECLARATION } from './http/auth/gcp-authn.ts';
+import { SSE_TO_METADATA_DECLARATION } from './http/matching/sse-to-metadata.ts';
 import { TAP_DECLARATION } from './http/tap.ts';
 import { TRANSFORM_DECLARATION } from './http/matching/transform.ts';
 
@@ -65,6 +66,7 @@ const HTTP_FILTERS = [
   OAUTH2_DECLARATION,
   BASIC_AUTH_DECLARATION,
   GCP_AUTHN_DECLARATION,
+  SSE_TO_METADATA_DECLARATION,
   TAP_DECLARATION,
   TRANSFORM_DECLARATION,
   SET_METADATA_DECLARATION,

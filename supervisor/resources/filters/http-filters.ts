@@ -50,6 +50,7 @@ import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
 import { SET_METADATA_FILTER } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_FILTER } from './http/stateful-session.ts';
 import { GCP_AUTHN_FILTER } from './http/auth/gcp-authn.ts';
+import { SSE_TO_METADATA_FILTER } from './http/matching/sse-to-metadata.ts';
 import { TAP_FILTER } from './http/tap/tap.ts';
 import { TRANSFORM_FILTER } from './http/transform.ts';
 
@@ -80,6 +81,7 @@ const ROWS = {
   oauth2: OAUTH2_FILTER,
   basic_auth: BASIC_AUTH_FILTER,
   gcp_authn: GCP_AUTHN_FILTER,
+  sse_to_metadata: SSE_TO_METADATA_FILTER,
   tap: TAP_FILTER,
   transform: TRANSFORM_FILTER,
   set_metadata: SET_METADATA_FILTER,

@@ -23,11 +23,17 @@ export interface GcpAuthnOptions {
 
 /** Prefix: `http.<stat_prefix>.gcp_authn.` */
 export const GCP_AUTHN = defineTemplate('gcp_authn', {
-  bound_token_fingerprint_unavailable: counter('Never: tokens are not bound to certificates here'),
-  client_cert_fingerprint_calculated: counter('Never: tokens are not bound to certificates here'),
+  bound_token_fingerprint_unavailable: counter(
+    'Never counted: tokens are not bound to certificates here',
+  ),
+  client_cert_fingerprint_calculated: counter(
+    'Never counted: tokens are not bound to certificates here',
+  ),
   empty_audience: counter('Requests whose cluster names an empty audience'),
-  iam_token_config_error: counter('Never: tokens of IAM are refused in the configuration'),
-  iam_token_resolution_failed: counter('Never: tokens of IAM are refused in the configuration'),
+  iam_token_config_error: counter('Never counted: tokens of IAM are refused in the configuration'),
+  iam_token_resolution_failed: counter(
+    'Never counted: tokens of IAM are refused in the configuration',
+  ),
   retrieve_audience_failed: counter('Requests whose cluster names no audience'),
   token_cache_hit: counter('Requests whose token was remembered'),
   token_cache_miss: counter('Requests whose token was not remembered'),

@@ -118,7 +118,9 @@ export const EXT_PROC = defineTemplate('ext_proc', {
   override_message_timeout_ignored: counter('Longer waits that were not allowed'),
   clear_route_cache_ignored: counter('Wishes for another route without a change of headers'),
   clear_route_cache_disabled: counter('Wishes for another route that are not allowed'),
-  clear_route_cache_upstream_ignored: counter('Wishes for another route once the host is chosen'),
+  clear_route_cache_upstream_ignored: counter(
+    'Never counted: filters before hosts ask for no other route',
+  ),
   http_not_ok_resp_received: counter('Answers of an HTTP processor that could not be used'),
   immediate_responses_sent: counter('Requests that were answered here'),
   server_half_closed: counter('Calls that the processor ended'),
