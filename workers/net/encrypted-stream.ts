@@ -46,7 +46,6 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   #isPaused = false;
   #isEndTold = false;
   #isEndAsked = false;
-  #needsDrain = false;
 
   constructor(addresses: StreamAddresses, options: EncryptedStreamOptions) {
     super(addresses);
@@ -185,9 +184,7 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
     const { held, limitBytes } = this.options;
     this.pendingBytes += length;
     held.add(length);
-    if (this.pendingBytes < limitBytes && !held.isTight) return true;
-    this.#needsDrain = true;
-    return false;
+    return this.pendingBytes < limitBytes && !held.isTight;
   }
 
   #writeNext(): void {
@@ -222,8 +219,6 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
     this.#writeNext();
     if (this.pendingBytes > 0) return;
     if (this.#isEndAsked) this.sendEnd();
-    if (!this.#needsDrain) return;
-    this.#needsDrain = false;
     this.owner.onStreamDrain();
   }
 }

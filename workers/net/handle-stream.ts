@@ -55,7 +55,6 @@ export class HandleStream extends HandleAddresses implements ByteStream {
   #isEndAsked = false;
   #hasEnded = false;
   #hasPeerEnded = false;
-  #needsDrain = false;
   #closesAfterEnd = false;
 
   private constructor(handle: OwnedHandle, options: HandleStreamOptions, isConnecting: boolean) {
@@ -217,9 +216,7 @@ export class HandleStream extends HandleAddresses implements ByteStream {
       onWritten?.();
       this.#onWriteCompleted(result, length);
     };
-    if (this.pendingBytes < limitBytes && !held.isTight) return true;
-    this.#needsDrain = true;
-    return false;
+    return this.pendingBytes < limitBytes && !held.isTight;
   }
 
   #onWriteCompleted(status: number, length: number): void {
@@ -230,9 +227,7 @@ export class HandleStream extends HandleAddresses implements ByteStream {
       this.#finish(systemError(status, 'write'));
       return;
     }
-    if (!this.#needsDrain || this.pendingBytes > 0) return;
-    this.#needsDrain = false;
-    this.#owner.onStreamDrain();
+    if (this.pendingBytes === 0) this.#owner.onStreamDrain();
   }
 
   #shutDown(): void {

@@ -23,7 +23,7 @@ import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 import { isTls, SocketStream, socketOfHandle } from './socket-stream.ts';
 import { TlsStream } from './tls-stream.ts';
-import type { Wire } from './wire.ts';
+import type { Wire, WriteObserver } from './wire.ts';
 import { bufferLimit, giveBackBlock, OpenBlock, takeBlock } from './write-blocks.ts';
 
 /** Pieces up to these lengths travel as text, the second where writes are gathered. */
@@ -57,6 +57,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   #isDirty = false;
   /** Of a transport that writes once in a turn. */
   #gathered: OpenBlock | undefined = undefined;
+  #observer: WriteObserver | undefined = undefined;
   #isBlocked = false;
   #isClosed = false;
   #isHalfOpen = false;
@@ -175,11 +176,15 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     if (length === 0 || this.#isClosed) return;
     this.#text = '';
     this.#wrote(gathered?.writeTo(this.#stream, text) ?? this.#stream.writeText(text), length);
+    this.#observer?.onWritten(this.#stream.pendingBytes > 0);
   }
 
-  gatherTurns(): void {
+  gatherTurns(observer?: WriteObserver): boolean {
     // A socket takes nothing once its peer has ended, which may be in the same turn.
-    if (!(this.#stream instanceof SocketStream)) this.#gathered ??= new OpenBlock();
+    if (this.#stream instanceof SocketStream) return false;
+    this.#gathered ??= new OpenBlock();
+    this.#observer = observer;
+    return true;
   }
 
   afterRecords(task: Flushable): boolean {
@@ -214,8 +219,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   /** Closes at once; what was not sent is lost. The handler is not told. */
   close(): void {
     if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#countWaiting(0);
+    this.#noteClosed();
     this.#writeLast();
     this.#stream.close();
   }
@@ -223,8 +227,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   /** Closes with a reset instead of an orderly end. */
   reset(): void {
     if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#countWaiting(0);
+    this.#noteClosed();
     this.#dropWrites();
     this.#stream.reset();
   }
@@ -245,14 +248,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   }
 
   onStreamConnect(): void {
-    if (this.#isClosed) return;
-    this.#loop.enter();
-    try {
-      this.#handler.onConnect();
-    } catch (error) {
-      this.#loop.failed(error, this);
-    }
-    this.#loop.leave();
+    if (!this.#isClosed) this.#tell(() => this.#handler.onConnect());
   }
 
   onStreamData(length: number, input: Buffer): void {
@@ -270,15 +266,10 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   }
 
   onStreamDrain(): void {
+    this.#observer?.onWritten(false);
     if (this.#isClosed || !this.#isBlocked) return;
-    this.#loop.enter();
     this.#isBlocked = false;
-    try {
-      this.#handler.onWriteBlocked(false);
-    } catch (error) {
-      this.#loop.failed(error, this);
-    }
-    this.#loop.leave();
+    this.#tell(() => this.#handler.onWriteBlocked(false));
   }
 
   onStreamEnd(): void {
@@ -287,21 +278,14 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
       return;
     }
     if (this.#isClosed) return;
-    this.#loop.enter();
     this.#countWaiting(0);
-    try {
-      this.#handler.onRemoteEnd?.();
-    } catch (error) {
-      this.#loop.failed(error, this);
-    }
-    this.#loop.leave();
+    this.#tell(() => this.#handler.onRemoteEnd?.());
   }
 
   onStreamClose(error: NodeJS.ErrnoException | undefined): void {
     if (this.#isClosed) return;
     this.#loop.enter();
-    this.#isClosed = true;
-    this.#countWaiting(0);
+    this.#noteClosed();
     if (error === undefined) this.#writeLast();
     this.#dropWrites();
     this.#stream.close();
@@ -345,6 +329,22 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.#lastRead = length;
   }
 
+  #tell(event: () => void): void {
+    this.#loop.enter();
+    try {
+      event();
+    } catch (error) {
+      this.#loop.failed(error, this);
+    }
+    this.#loop.leave();
+  }
+
+  #noteClosed(): void {
+    this.#isClosed = true;
+    this.#countWaiting(0);
+    this.#observer?.onWritten(false);
+  }
+
   #countSent(length: number): void {
     this.bytesWritten += length;
     this.#counters?.stats.add(this.#counters.sent, length);
@@ -352,7 +352,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
 
   #wrote(hasRoom: boolean, length: number): void {
     this.#countSent(length);
-    if (hasRoom || this.#isBlocked) return;
+    if (hasRoom || this.#isBlocked || this.#stream.pendingBytes === 0) return;
     this.#handler.onWriteBlocked((this.#isBlocked = true));
   }
 

@@ -92,6 +92,7 @@ describe('events that are written to metadata', () => {
         clusters: [staticCluster('up', [upstream.port])],
       }),
       concurrency: 1,
+      args: ['--file-flush-interval-msec', '20'],
     });
   });
   after(async () => {
