@@ -161,8 +161,14 @@ class GatedConnection
 
   /** Whether all gates have let the first bytes pass; `early` is there while one of them waits. */
   private askFirst(): boolean {
-    const { info, transport, early } = this;
-    if (early !== undefined || info === undefined || transport === undefined) return false;
+    const { info, transport, early, closeTimer } = this;
+    if (
+      closeTimer !== undefined ||
+      early !== undefined ||
+      info === undefined ||
+      transport === undefined
+    )
+      return false;
     const { gates, loop, inner } = this.parts;
     for (let gate = gates[this.asked]; gate !== undefined; gate = gates[this.asked]) {
       const verdict = gate.onFirstBytes?.(info, (mayPass) => this.resumeBytes(mayPass)) ?? true;
@@ -171,8 +177,8 @@ class GatedConnection
         this.early = new EarlyBytes(transport, loop.held, bufferLimit(inner.bufferLimitBytes));
         return false;
       }
-      if (!verdict) {
-        this.close();
+      if (verdict !== true) {
+        this.refuse(verdict === false ? 0 : verdict);
         return false;
       }
       this.asked += 1;
