@@ -13,6 +13,7 @@ import { grpcInterop } from './programs/http2/grpc-interop.ts';
 import { grpcPrograms } from './programs/http2/grpc.ts';
 import { grpcWeb } from './programs/http2/grpc-web.ts';
 import { http2Proxies } from './programs/http2/other-proxies.ts';
+import { redisPrograms } from './programs/redis.ts';
 import { runTrials } from './programs/run-trials.ts';
 import type { Trial } from './programs/trial.ts';
 import { streams } from './programs/streams.ts';
@@ -22,6 +23,7 @@ const trials: readonly Trial[] = [
   ...streams,
   ...otherProxies,
   ...databases,
+  ...redisPrograms,
   gitClone,
   opensslClient,
   ...http2Clients,

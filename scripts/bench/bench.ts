@@ -16,6 +16,7 @@ import { allContenders, type Contender } from './support/contenders.ts';
 import { drawPicture, type PictureRow } from './support/picture.ts';
 import { http2Questions } from './support/http2-questions.ts';
 import { questions, type Question, type Sample } from './support/questions.ts';
+import { redisQuestions, startRedis } from './support/redis-questions.ts';
 import { isInstalled, type Running } from './support/processes.ts';
 import { serviceQuestions } from './support/service-questions.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -54,14 +55,19 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 const upstreamPort = 18_080;
 const upstream = await startUpstream(folder, upstreamPort);
 const services = await startAskedServices(folder, upstreamPort);
+const redis = await startRedis(upstreamPort);
 try {
-  for (const question of [...questions, ...http2Questions, ...serviceQuestions].filter(({ name }) =>
-    chosen(values.only, name),
-  )) {
+  for (const question of [
+    ...questions,
+    ...http2Questions,
+    ...serviceQuestions,
+    ...redisQuestions,
+  ].filter(({ name }) => chosen(values.only, name))) {
     report(question, await askInTurns(question));
   }
   if (values.picture !== undefined) writeFileSync(values.picture, picture());
 } finally {
+  redis.stop();
   await services.stop();
   await upstream.stop();
   rmSync(folder, { recursive: true, force: true });

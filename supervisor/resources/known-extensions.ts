@@ -18,6 +18,8 @@ import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './balancing/lb-policies.ts';
 import { INJECTED_CREDENTIALS } from './filters/http/auth/credential-injector.ts';
+import { CONTENT_PARSERS } from './filters/http/matching/sse-to-metadata.ts';
+import { CLUSTER_PLUGINS } from './routes/cluster-plugins.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
 import { CUSTOM_ANSWERS } from './filters/http/matching/custom-response.ts';
@@ -58,6 +60,8 @@ const registries: readonly Registry[] = [
   EVENT_SINKS,
   HEALTH_CHECKERS,
   COMPRESSION_LIBRARIES,
+  CLUSTER_PLUGINS,
+  CONTENT_PARSERS,
   INJECTED_CREDENTIALS,
   SESSION_STATES,
   HTTP_FILTERS,

@@ -13,7 +13,7 @@ const ADVICE: readonly (readonly [type: RegExp, advice: string])[] = [
     'it loads native code that was built for Envoy; docs/extending.md says how to write it in TypeScript',
   ],
   [/wasm/i, 'there is no runtime for WebAssembly filters; docs/extending.md says how to write one'],
-  [/\.alts\.|googledefault|gcp_authn/i, "it needs the services of Google's cloud"],
+  [/\.alts\.|googledefault/i, "it needs the services of Google's cloud"],
 ];
 
 /** `type` is the full name of the message. Undefined: there is no way out to tell. */

@@ -6,7 +6,10 @@
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { Tracing_Http } from '../../shared/api/generated/envoy/config/trace/v3/http_tracer.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
-import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
+import type {
+  ClusterSpecifier,
+  RouteConfigurationResource,
+} from '../../shared/resources/routes/route.ts';
 import type { NamedSecret } from '../resolved/named-secret.ts';
 import type {
   InlineScopes,
@@ -39,6 +42,10 @@ export interface ResolveContext {
   readonly allowsInternalListeners?: boolean;
   /** Files of certificates and keys are not read: the machine that validates need not have them. */
   readonly skipSecrets?: boolean;
+  /** Of the route configuration, by name; undefined: one that was refused. */
+  readonly clusterPlugins?: ReadonlyMap<string, ClusterSpecifier | undefined>;
+  /** Substitution formats may read bodies. */
+  readonly formatsBodies?: boolean;
   /** No server is to start. */
   readonly isForValidation?: boolean;
   /** Told of routes that a connection manager names instead of holding them. */

@@ -17,6 +17,7 @@ import { prometheusPage } from './render/prometheus-page.ts';
 import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
 import { protobufPage } from './render/protobuf-page.ts';
 import { textPage } from './render/text-page.ts';
+import { resetInSteps } from '../stats/reset-steps.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { readStatsParams, type StatsParams } from './stats-params.ts';
 import { type FilterCompiler } from '../stats/name-filter.ts';
@@ -90,7 +91,7 @@ export class StatsPages implements StatsEndpoints {
   /** Workers' deltas are brought in first, or they would be counted again. */
   async resetCounters(): Promise<void> {
     await this.#options.beforeRead();
-    this.#options.store.resetCounters();
+    await this.#turns.run(resetInSteps(this.#options.store));
   }
 
   /** What only ECMAScript knows has matched all names before, in a thread. */

@@ -10,7 +10,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { OrderedView } from './ordered-view.ts';
 import { visitSegment } from './ordered-view.ts';
 import type { CounterLatch } from './counter-latch.ts';
-import { NEVER_IMPORT, type StatStore } from './stat-store.ts';
+import { NEVER_IMPORT } from './stat-flags.ts';
+import type { StatStore } from './stat-store.ts';
 import { selector } from './selection.ts';
 
 export interface EpochStats {

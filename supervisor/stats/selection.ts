@@ -1,7 +1,8 @@
 /** Which statistics a page shows, from the parameters of its request. */
 import type { StatKind } from '../../shared/stats/template.ts';
 import { groupOf, type StatGroup } from './ordered-view.ts';
-import { HIDDEN, REJECTED, USED, type StatStore } from './stat-store.ts';
+import { HIDDEN, REJECTED, USED } from './stat-flags.ts';
+import type { StatStore } from './stat-store.ts';
 
 export interface Selection {
   readonly usedOnly: boolean;

@@ -9,27 +9,24 @@ import { assert } from '../../shared/process/assert.ts';
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
 import { lineOf } from '../../shared/stats/stat-scope.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { StatKind, StatSpec, StatTemplate } from '../../shared/stats/template.ts';
+import type { StatKind, StatTemplate } from '../../shared/stats/template.ts';
 import { BlockIndex } from '../../shared/stats/block-index.ts';
 import { CounterLatch } from './counter-latch.ts';
 import { HistogramStat } from './histogram-stat.ts';
 import { RecentLookups } from './recent-lookups.ts';
+import {
+  COUNTER,
+  FLAG,
+  IN_MICROSECONDS,
+  KIND_MASK,
+  REJECTED,
+  STAT_KINDS,
+  USED,
+  WRAPS,
+  specFlags,
+} from './stat-flags.ts';
 
 const NONE: readonly number[] = [];
-const kinds: readonly StatKind[] = ['counter', 'gauge', 'histogram', 'text_readout'];
-const KIND_MASK = 3;
-const COUNTER = 0;
-/** Set by the first write, whatever its value. */
-export const USED = 4;
-export const HIDDEN = 8;
-/** Left out by the stats matcher. */
-export const REJECTED = 16;
-/** Printed as 1 whatever the sum over the processes. */
-const FLAG = 32;
-/** A child epoch does not take its parent's value. */
-export const NEVER_IMPORT = 64;
-/** Negative values are printed as unsigned 64-bit ones. */
-const WRAPS = 128;
 
 /** A block or a named statistic: everything that was defined as one. */
 export interface Definition {
@@ -150,7 +147,7 @@ export class StatStore implements StatWriter {
     if (inBlock !== undefined) return inBlock;
     if (this.#accepts?.(name) === false) return this.#placeless(kind);
     const base = this.#takeIndices(1);
-    this.#flags[base] = kinds.indexOf(kind);
+    this.#flags[base] = STAT_KINDS.indexOf(kind);
     return this.#remember(name, { base, size: 1, name, holders: 1, live: true });
   }
 
@@ -254,8 +251,13 @@ export class StatStore implements StatWriter {
     return this.#histograms.get(index);
   }
 
+  /** Of a histogram; one that is defined by its whole name has no unit. */
+  isInMicroseconds(index: number): boolean {
+    return ((this.#flags[index] as number) & IN_MICROSECONDS) !== 0;
+  }
+
   kindOf(index: number): StatKind {
-    return kinds[(this.#flags[index] as number) & KIND_MASK] as StatKind;
+    return STAT_KINDS[(this.#flags[index] as number) & KIND_MASK] as StatKind;
   }
 
   /** USED, HIDDEN and REJECTED bits. */
@@ -281,8 +283,8 @@ export class StatStore implements StatWriter {
   }
 
   /** `/reset_counters`: what sinks are told is not affected. */
-  resetCounters(): void {
-    for (const { base, size, template } of this.definitions()) {
+  resetCounters(definitions: Iterable<Definition> = this.definitions()): void {
+    for (const { base, size, template } of definitions) {
       // What `/clusters` shows is no statistic.
       if (template?.internal === true) continue;
       for (let index = base; index < base + size; index++) {
@@ -371,7 +373,7 @@ export class StatStore implements StatWriter {
   #placeless(kind: StatTemplate | StatKind): Definition {
     const known = this.#dumps.get(kind);
     if (known !== undefined) return known;
-    const flags = typeof kind === 'string' ? [kinds.indexOf(kind)] : this.#flagsOf(kind);
+    const flags = typeof kind === 'string' ? [STAT_KINDS.indexOf(kind)] : this.#flagsOf(kind);
     const size = flags.length;
     const base = this.#takeIndices(size);
     flags.forEach((bits, offset) => {
@@ -415,14 +417,4 @@ export class StatStore implements StatWriter {
     }
     return base;
   }
-}
-
-function specFlags(spec: StatSpec): number {
-  return (
-    kinds.indexOf(spec.kind) |
-    (spec.hidden === true ? HIDDEN : 0) |
-    (spec.isFlag === true ? FLAG : 0) |
-    (spec.wraps === true ? WRAPS : 0) |
-    (spec.import === 'never_import' ? NEVER_IMPORT : 0)
-  );
 }

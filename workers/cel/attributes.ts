@@ -160,8 +160,14 @@ const DESTINATION: Group = new Map<string, Attribute>([
 /** The order of the API's enum. */
 const DIRECTIONS: readonly string[] = ['UNSPECIFIED', 'INBOUND', 'OUTBOUND'];
 
+/** Where the request went, or is going to as its route says. */
+function clusterOf({ upstreamCluster, route }: StreamInfo): string {
+  if (upstreamCluster !== '' || route?.kind !== 'cluster') return upstreamCluster;
+  return route.clusterName;
+}
+
 const XDS: Group = new Map<string, Attribute>([
-  ['cluster_name', (info) => present(toByteString(info.upstreamCluster))],
+  ['cluster_name', (info) => present(toByteString(clusterOf(info)))],
   ['cluster_metadata', ({ upstreamClusterMetadata: of }) => of && metadataMessage(of)],
   ['route_name', (info) => info.route && toByteString(info.routeName)],
   ['route_metadata', ({ route }) => route && metadataMessage(route.metadata)],

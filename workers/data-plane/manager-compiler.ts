@@ -123,9 +123,13 @@ function processOf({
 /** What filters may know of clusters. */
 function viewsOf(
   clusters: CompilerContext['clusters'],
-): Pick<FilterContext, 'callCluster' | 'clusterHealth' | 'clusterStatPrefix' | 'wantedHosts'> {
+): Pick<
+  FilterContext,
+  'callCluster' | 'clusterHealth' | 'clusterMetadata' | 'clusterStatPrefix' | 'wantedHosts'
+> {
   return {
     clusterHealth: (name) => clusters.get(name)?.health(),
+    clusterMetadata: (name) => clusters.get(name)?.resource.metadata,
     clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
     wantedHosts: (name) => clusters.get(name)?.wantedHosts,
     callCluster: (name) => clusters.get(name),

@@ -1,11 +1,12 @@
 /** What the filters of one connection manager share. */
+import type { GcpAudience } from '../../shared/resources/clusters/gcp-audience.ts';
 import type { Metadata } from '../../shared/resources/routes/route.ts';
 import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import type { LineLevel as LogLevel } from '../../shared/logging/levels.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
-import type { Struct } from '../../shared/text/dictionary.ts';
+import type { Dictionary, Struct } from '../../shared/text/dictionary.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { ServiceClient } from '../services/service-client.ts';
@@ -26,7 +27,7 @@ import type { BucketState, TokenBucket } from './common/token-bucket.ts';
 export interface CallCluster {
   readonly stats: { readonly calls: CallStats };
   readonly retained: Retained;
-  readonly resource: { readonly metadata?: Metadata };
+  readonly resource: { readonly metadata?: Metadata; readonly gcpAudience?: GcpAudience };
 }
 
 export interface FilterContext {
@@ -51,6 +52,8 @@ export interface FilterContext {
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
   /** Ends in a dot; undefined for a cluster that is not there. */
   clusterStatPrefix(name: string): string | undefined;
+  /** What configuration says of a cluster by namespace; undefined for an unknown one. */
+  clusterMetadata(name: string): Dictionary<Struct> | undefined;
   /** Sends requests of the filter's own to clusters. */
   readonly services: ServiceClient;
   /**

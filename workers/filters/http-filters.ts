@@ -17,6 +17,7 @@ import { makeCsrfFilter } from './http/csrf.ts';
 import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
 import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
 import { makeExtAuthzFilter } from './http/ext-authz/ext-authz.ts';
+import { makeExtProcFilter } from './http/ext-proc/ext-proc.ts';
 import { makeFaultFilter } from './http/fault.ts';
 import { makeGrpcStatsFilter } from './http/grpc/grpc-stats.ts';
 import { makeGrpcWebFilter } from './http/grpc/grpc-web.ts';
@@ -40,7 +41,10 @@ import { makeRbacFilter } from './http/rbac.ts';
 import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
+import { makeGcpAuthnFilter } from './http/auth/gcp-authn.ts';
+import { makeSseToMetadataFilter } from './http/sse-to-metadata.ts';
 import { makeTapFilter } from './http/tap.ts';
+import { makeTransformFilter } from './http/transform.ts';
 import { makeCompositeFilter } from './http/composite.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
@@ -64,7 +68,10 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   set_filter_state: makeSetFilterStateFilter,
   stateful_session: makeStatefulSessionFilter,
   header_mutation: makeHeaderMutationFilter,
+  gcp_authn: makeGcpAuthnFilter,
+  sse_to_metadata: makeSseToMetadataFilter,
   tap: makeTapFilter,
+  transform: makeTransformFilter,
   grpc_stats: makeGrpcStatsFilter,
   grpc_json_transcoder: makeTranscoderFilter,
   grpc_web: makeGrpcWebFilter,
@@ -72,6 +79,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   grpc_http1_reverse_bridge: makeReverseBridgeFilter,
   header_to_metadata: makeHeaderToMetadataFilter,
   ext_authz: makeExtAuthzFilter,
+  ext_proc: makeExtProcFilter,
   ratelimit: makeRateLimitFilter,
   bandwidth_limit: makeBandwidthLimitFilter,
   admission_control: makeAdmissionControlFilter,

@@ -16,36 +16,36 @@ export interface RequestReader {
 }
 
 export class PipelinedInput implements Flushable {
-  private readonly wire: Wire;
-  private readonly reader: RequestReader;
-  private waiting: Buffer | undefined = undefined;
-  private isReadingPaused = false;
-  private resumed: Buffer | undefined = undefined;
+  readonly #wire: Wire;
+  readonly #reader: RequestReader;
+  #waiting: Buffer | undefined = undefined;
+  #isReadingPaused = false;
+  #resumed: Buffer | undefined = undefined;
   /** The present input is what waited before: it needs no copy to wait again. */
-  private isOwnInput = false;
+  #isOwnInput = false;
 
   constructor(wire: Wire, reader: RequestReader) {
-    this.wire = wire;
-    this.reader = reader;
+    this.#wire = wire;
+    this.#reader = reader;
   }
 
   keep(input: Buffer, start: number, end: number): void {
     const piece = input.subarray(start, end);
-    const own = this.isOwnInput ? piece : Buffer.from(piece);
-    const waiting = this.waiting === undefined ? own : Buffer.concat([this.waiting, piece]);
-    this.waiting = waiting;
-    if (waiting.length < MAX_WAITING || this.isReadingPaused) return;
-    this.isReadingPaused = true;
-    this.wire.pauseReading(true);
+    const own = this.#isOwnInput ? piece : Buffer.from(piece);
+    const waiting = this.#waiting === undefined ? own : Buffer.concat([this.#waiting, piece]);
+    this.#waiting = waiting;
+    if (waiting.length < MAX_WAITING || this.#isReadingPaused) return;
+    this.#isReadingPaused = true;
+    this.#wire.pauseReading(true);
   }
 
   /** The open request is answered. Undefined when nothing waits. */
   take(): Buffer | undefined {
-    const { waiting } = this;
-    this.waiting = undefined;
-    if (this.isReadingPaused) {
-      this.isReadingPaused = false;
-      this.wire.pauseReading(false);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (this.#isReadingPaused) {
+      this.#isReadingPaused = false;
+      this.#wire.pauseReading(false);
     }
     return waiting;
   }
@@ -55,16 +55,16 @@ export class PipelinedInput implements Flushable {
    * stack.
    */
   resume(waiting: Buffer): void {
-    this.resumed = waiting;
-    this.wire.defer(this);
+    this.#resumed = waiting;
+    this.#wire.defer(this);
   }
 
   flush(): void {
-    const { resumed } = this;
-    this.resumed = undefined;
-    if (resumed === undefined || !this.reader.isBetweenRequests) return;
-    this.isOwnInput = true;
-    this.reader.onData(resumed, 0, resumed.length);
-    this.isOwnInput = false;
+    const resumed = this.#resumed;
+    this.#resumed = undefined;
+    if (resumed === undefined || !this.#reader.isBetweenRequests) return;
+    this.#isOwnInput = true;
+    this.#reader.onData(resumed, 0, resumed.length);
+    this.#isOwnInput = false;
   }
 }

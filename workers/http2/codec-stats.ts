@@ -37,6 +37,14 @@ export class Http2Stats {
     this.count(FLOODS[flood]);
   }
 
+  /** Of a gauge; by a negative number as well. */
+  change(name: CodecStat, by: number): void {
+    if (this.#base === undefined || by === 0) return;
+    const index = this.#base + HTTP2_CODEC.index[name];
+    if (by > 0) this.#writer.add(index, by);
+    else this.#writer.subtract(index, -by);
+  }
+
   streamOpened(): void {
     if (this.#base !== undefined) this.#writer.add(this.#base + STREAMS_ACTIVE, 1);
   }

@@ -23,6 +23,7 @@ import { HpackEncoder } from './hpack/encoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import {
   OutboundCounts,
+  type OutboundGauges,
   type OutboundLimits,
   type OutboundUser,
 } from './limits/outbound-counts.ts';
@@ -52,22 +53,29 @@ export class FrameWriter {
   readonly #wire: Wire;
   readonly #user: FrameWriterUser;
   readonly #options: FrameWriterOptions;
+  readonly #gauges: OutboundGauges;
   /**
    * Streams whose window is open and whose data waits for the connection's or the wire, in turns.
    * Absent until one does.
    */
   #ready: Set<Http2Stream> | undefined = undefined;
 
-  constructor(wire: Wire, user: FrameWriterUser, options: FrameWriterOptions) {
+  constructor(
+    wire: Wire,
+    user: FrameWriterUser,
+    options: FrameWriterOptions,
+    gauges: OutboundGauges,
+  ) {
     this.#wire = wire;
     this.#user = user;
     this.#options = options;
-    this.counts = new OutboundCounts(options, user);
+    this.#gauges = gauges;
+    this.counts = new OutboundCounts(options, user, gauges);
   }
 
   /** What the connection begins with. From now on frames of one turn leave in one write. */
   begin(frames: string): void {
-    this.#wire.gatherTurns?.();
+    this.counts.begin(this.#wire);
     this.plain(frames);
   }
 
@@ -120,6 +128,7 @@ export class FrameWriter {
     if (stream.isLocalEnded) return;
     if (at < data.length) {
       stream.waiting.push(data.subarray(at));
+      this.#gauges.change('pending_send_bytes', data.length - at);
       this.streamWindowOpened(stream);
       if (endStream) stream.waitingEnd = 'data';
       this.#tell(stream);
@@ -136,6 +145,7 @@ export class FrameWriter {
   /** Nothing more of the stream is sent. */
   forget(stream: Http2Stream): void {
     this.#ready?.delete(stream);
+    if (stream.waiting.bytes > 0) this.#gauges.change('pending_send_bytes', -stream.waiting.bytes);
     stream.waiting.clear();
     stream.waitingEnd = 'none';
     stream.writeTrailers = undefined;
@@ -175,6 +185,7 @@ export class FrameWriter {
     const room = Math.min(stream.sendWindow.left, this.window.left, this.maxFrameBytes);
     if (room <= 0) return;
     const piece = waiting.take(room);
+    this.#gauges.change('pending_send_bytes', -piece.length);
     const isEnd = waiting.bytes === 0 && stream.waitingEnd === 'data';
     this.#writeFrame(stream, piece, isEnd);
     if (waiting.bytes === 0) {

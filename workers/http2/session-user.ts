@@ -1,4 +1,5 @@
 /** What an HTTP/2 session is told and what it tells: the seam between a connection and its codec. */
+import type { Http2Stats } from './codec-stats.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood, InboundLimits } from './limits/inbound-limits.ts';
@@ -23,6 +24,7 @@ export interface SessionOptions extends InboundLimits {
 
 /** What a session tells its codec. */
 export interface SessionUser {
+  readonly stats: Http2Stats;
   /**
    * A header block comes for a stream: one that is open, or one that the peer opens. Its fields go
    * to the sink, then `openStream` or the stream's `onHeaders` follows.

@@ -67,7 +67,7 @@ export class Http2Session
     this.#data = new DataFrames(this, options.connectionWindow);
     this.metadata =
       options.maxMetadataBytes > 0 ? new MetadataFrames(this, options.maxMetadataBytes) : undefined;
-    this.writer = new FrameWriter(wire, this, options);
+    this.writer = new FrameWriter(wire, this, options, user.stats);
     this.turn = new ReadTurn(wire, this.writer.counts);
   }
 

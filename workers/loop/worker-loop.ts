@@ -30,8 +30,8 @@ export class WorkerLoop {
   readonly turnEnd = new TurnEnd(this);
   /** The stream that the present event works for; it may be another one than the socket's. */
   current: Endable | undefined = undefined;
-  private readonly dirty: Flushable[] = [];
-  private readonly exceptions: Pick<Exceptions, 'note'>;
+  readonly #dirty: Flushable[] = [];
+  readonly #exceptions: Pick<Exceptions, 'note'>;
 
   constructor(
     clock: Clock,
@@ -39,7 +39,7 @@ export class WorkerLoop {
     exceptions: Pick<Exceptions, 'note'> = { note: throwLater },
   ) {
     this.held = held;
-    this.exceptions = exceptions;
+    this.#exceptions = exceptions;
     this.clock = new LoopClock(clock);
     this.timers = new LoopTimers(clock, this.clock, {
       failed: (error, owner) => this.failed(error, owner),
@@ -54,7 +54,7 @@ export class WorkerLoop {
 
   /** Writes out what the event left behind: one system call per transport, whatever was added. */
   leave(): void {
-    const { dirty } = this;
+    const dirty = this.#dirty;
     // Flushing may make another transport dirty: a response that ends lets the next request begin.
     for (let at = 0; at < dirty.length; at++) {
       const each = dirty[at];
@@ -80,28 +80,28 @@ export class WorkerLoop {
 
   /** Ends the stream that was worked for, and the owner of the event. */
   failed(error: unknown, owner: Endable | undefined): void {
-    this.exceptions.note(error);
+    this.#exceptions.note(error);
     const { current } = this;
     this.current = undefined;
-    this.end(current);
-    if (owner !== current) this.end(owner);
+    this.#end(current);
+    if (owner !== current) this.#end(owner);
   }
 
   /** Of an exception whose stream or connection has been seen to. */
   note(error: unknown): void {
-    this.exceptions.note(error);
+    this.#exceptions.note(error);
   }
 
   /** `transport.flush` is called when the present event ends. The caller adds itself once. */
   flushLater(transport: Flushable): void {
-    this.dirty.push(transport);
+    this.#dirty.push(transport);
   }
 
-  private end(victim: Endable | undefined): void {
+  #end(victim: Endable | undefined): void {
     try {
       victim?.onException();
     } catch (error) {
-      this.exceptions.note(error);
+      this.#exceptions.note(error);
     }
   }
 }

@@ -47,112 +47,113 @@ export class HttpConnection
 {
   readonly manager: ConnectionManager;
   readonly info: ConnectionInfo;
-  private readonly observer: ConnectionObserver;
-  private readonly transport: Transport;
-  private codec: ServerCodec;
+  readonly #observer: ConnectionObserver;
+  readonly #transport: Transport;
+  #codec: ServerCodec;
   readonly openedMs: number;
   /** CLOCK_MONOTONIC milliseconds since which nothing was asked; undefined with a stream open. */
   idleSinceMs: number | undefined;
-  private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
-  private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
-  private readonly closeTimer = new LoopTimer(this, TIMER_CLOSE);
-  private readonly drainTimer = new LoopTimer(this, TIMER_DRAIN);
-  private requests = 0;
-  private isEnded = false;
+  readonly #idleTimer = new LoopTimer(this, TIMER_IDLE);
+  readonly #durationTimer = new LoopTimer(this, TIMER_DURATION);
+  readonly #closeTimer = new LoopTimer(this, TIMER_CLOSE);
+  readonly #drainTimer = new LoopTimer(this, TIMER_DRAIN);
+  #requests = 0;
+  #isEnded = false;
   /** The one that may be open. */
-  private newest: HttpStream | undefined = undefined;
-  private isDraining = false;
-  private isEndingSafely = false;
-  private hasSpoken = false;
+  #newest: HttpStream | undefined = undefined;
+  #isDraining = false;
+  #isEndingSafely = false;
+  #hasSpoken = false;
   /** Of the protocol that the connection is counted for. */
-  private traits: ProtocolTraits | undefined = undefined;
-  private brokeProtocol = false;
+  #traits: ProtocolTraits | undefined = undefined;
+  #brokeProtocol = false;
   /** The socket closes by itself once what was written has left. */
-  private isClosing = false;
+  #isClosing = false;
 
   /** `open` makes the transport with this connection as its handler. */
   constructor(manager: ConnectionManager, observer: ConnectionObserver, open: OpenConnection) {
     this.manager = manager;
-    this.observer = observer;
+    this.#observer = observer;
     this.openedMs = manager.parts.loop.clock.ms;
     this.idleSinceMs = this.openedMs;
     const { transport, info } = open(this);
-    this.transport = transport;
+    this.#transport = transport;
     this.info = info;
-    this.codec = manager.parts.makeCodec(transport, this, info);
+    this.#codec = manager.parts.makeCodec(transport, this, info);
     noteOpen(manager.parts.stats, info);
-    manager.idle?.arm(this.idleTimer);
-    manager.maxConnectionDuration?.arm(this.durationTimer);
+    manager.idle?.arm(this.#idleTimer);
+    manager.maxConnectionDuration?.arm(this.#durationTimer);
   }
 
   newStream(encoder: ResponseEncoder): RequestDecoder {
-    this.idleTimer.disarm();
+    this.#idleTimer.disarm();
     this.idleSinceMs = undefined;
-    this.requests++;
+    this.#requests++;
     this.countStream();
-    if (this.isEndingSafely) this.startDrain(true);
-    if (this.traits?.isMultiplexed === true && this.hasServedEnough()) this.announceDrain();
-    this.newest = new HttpStream(this, encoder);
-    return this.newest;
+    if (this.#isEndingSafely) this.#startDrain(true);
+    if (this.#traits?.isMultiplexed === true && this.#hasServedEnough()) this.announceDrain();
+    this.#newest = new HttpStream(this, encoder);
+    return this.#newest;
   }
 
   describe(): StreamInfo {
     const info = connectionStart(this.info, this.openedMs, this.manager.parts.loop.clock);
-    info.protocol = this.requests > (this.brokeProtocol ? 1 : 0) ? this.codec.protocol : undefined;
-    if (this.brokeProtocol) info.responseFlags |= ResponseFlag.downstreamProtocolError;
-    info.bytesReceived = this.transport.bytesRead;
-    info.bytesSent = this.transport.bytesWritten;
+    info.protocol =
+      this.#requests > (this.#brokeProtocol ? 1 : 0) ? this.#codec.protocol : undefined;
+    if (this.#brokeProtocol) info.responseFlags |= ResponseFlag.downstreamProtocolError;
+    info.bytesReceived = this.#transport.bytesRead;
+    info.bytesSent = this.#transport.bytesWritten;
     return info;
   }
 
   /** A stream begins, by a client's request or by a redirect that is followed here. */
   countStream(): void {
     this.manager.ledger.routed();
-    if (this.traits !== undefined) this.manager.parts.stats.count(this.traits.requestsTotal);
+    if (this.#traits !== undefined) this.manager.parts.stats.count(this.#traits.requestsTotal);
   }
 
   get protocol(): ServerCodec['protocol'] {
-    return this.codec.protocol;
+    return this.#codec.protocol;
   }
 
   /** Called by a stream with its response's headers in hand: decides whether they say goodbye. */
   beforeResponse(): void {
     const { stats, drain, overload } = this.manager.parts;
-    const isMultiplexed = this.traits?.isMultiplexed === true;
-    if (!isMultiplexed && this.hasServedEnough(this.isDraining)) {
-      this.startDrain(true);
-    } else if (!this.isDraining && overload.endsKeepalive()) {
+    const isMultiplexed = this.#traits?.isMultiplexed === true;
+    if (!isMultiplexed && this.#hasServedEnough(this.#isDraining)) {
+      this.#startDrain(true);
+    } else if (!this.#isDraining && overload.endsKeepalive()) {
       stats.count(CX_OVERLOAD_DISABLE_KEEPALIVE);
       stats.count(CX_DRAIN_CLOSE);
       if (isMultiplexed) this.announceDrain();
-      else this.startDrain();
-    } else if (!this.isDraining && drain.shouldClose()) {
+      else this.#startDrain();
+    } else if (!this.#isDraining && drain.shouldClose()) {
       stats.count(CX_DRAIN_CLOSE);
       this.announceDrain();
     }
   }
 
   /** Of as many requests as a connection may have; counted unless it `isKnown`. */
-  private hasServedEnough(isKnown = false): boolean {
+  #hasServedEnough(isKnown = false): boolean {
     const { maxRequestsPerConnection } = this.manager.config;
-    if (maxRequestsPerConnection === 0 || this.requests < maxRequestsPerConnection) return false;
+    if (maxRequestsPerConnection === 0 || this.#requests < maxRequestsPerConnection) return false;
     if (!isKnown) this.manager.parts.stats.count(CX_MAX_REQUESTS);
     return true;
   }
 
   /** The present answer ends the connection, where one can. */
   endWithAnswer(): void {
-    if (this.traits?.isMultiplexed !== true) this.startDrain();
+    if (this.#traits?.isMultiplexed !== true) this.#startDrain();
   }
 
   /** The present exchange is the connection's last. */
-  private startDrain(isOurs = false): void {
-    this.isDraining = true;
-    this.codec.startDrain(isOurs);
+  #startDrain(isOurs = false): void {
+    this.#isDraining = true;
+    this.#codec.startDrain(isOurs);
   }
 
   onProtocolError(): void {
-    this.brokeProtocol = true;
+    this.#brokeProtocol = true;
     this.manager.parts.stats.count(CX_PROTOCOL_ERROR);
   }
 
@@ -161,15 +162,15 @@ export class HttpConnection
   }
 
   onCodecChosen(codec: ServerCodec, input: Buffer, start: number, end: number): void {
-    this.codec = codec;
-    this.countProtocol();
+    this.#codec = codec;
+    this.#countProtocol();
     this.onData(input, start, end);
   }
 
   onStreamEnd(): void {
-    if (this.codec.openStreams > 0 || this.isEnded) return;
+    if (this.#codec.openStreams > 0 || this.#isEnded) return;
     this.idleSinceMs = this.manager.parts.loop.clock.ms;
-    this.manager.idle?.arm(this.idleTimer);
+    this.manager.idle?.arm(this.#idleTimer);
   }
 
   onConnect(): void {
@@ -177,64 +178,64 @@ export class HttpConnection
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    if (!this.hasSpoken && !this.begin()) return;
-    const shedsAt = this.traits?.shedsAt;
+    if (!this.#hasSpoken && !this.#begin()) return;
+    const shedsAt = this.#traits?.shedsAt;
     if (shedsAt !== undefined && this.manager.parts.overload.sheds(shedsAt)) {
       this.manager.parts.stats.count(RQ_OVERLOAD_CLOSE);
-      this.codec.abort();
+      this.#codec.abort();
       return;
     }
     // The beginning of a request is no idleness.
     if (this.idleSinceMs !== undefined) this.idleSinceMs = this.manager.parts.loop.clock.ms;
-    this.codec.onData(input, start, end);
+    this.#codec.onData(input, start, end);
   }
 
   /** False where an overload ends the connection before its first request. */
-  private begin(): boolean {
+  #begin(): boolean {
     const { overload, stats } = this.manager.parts;
     if (overload.sheds('hcm_ondata_creating_codec')) {
       stats.count(RQ_OVERLOAD_CLOSE);
       this.close();
       return false;
     }
-    this.hasSpoken = true;
-    this.countProtocol();
+    this.#hasSpoken = true;
+    this.#countProtocol();
     return true;
   }
 
   onException(): void {
-    if (this.isEnded) return;
-    this.newest?.onException();
-    if (this.isEnded) return;
-    this.codec.stop();
+    if (this.#isEnded) return;
+    this.#newest?.onException();
+    if (this.#isEnded) return;
+    this.#codec.stop();
     this.onCodecFinished('now');
   }
 
   onWriteBlocked(blocked: boolean): void {
-    this.codec.onWriteBlocked(blocked);
+    this.#codec.onWriteBlocked(blocked);
   }
 
   onRemoteClose(): void {
-    this.end(this.isClosing ? 'local' : 'remote');
+    this.#end(this.#isClosing ? 'local' : 'remote');
   }
 
   get openStreams(): number {
-    return this.codec.openStreams;
+    return this.#codec.openStreams;
   }
 
   /** Ends a connection without a stream, as soon as what was written has left. */
   closeIdle(): void {
-    if (this.codec.openStreams > 0 || this.isClosing) return;
+    if (this.#codec.openStreams > 0 || this.#isClosing) return;
     this.manager.parts.stats.count(CX_DRAIN_CLOSE);
-    this.startDrain();
-    this.codec.stop();
+    this.#startDrain();
+    this.#codec.stop();
     this.onCodecFinished('now');
   }
 
   /** Closes at once from this side; open streams end. */
   close(): void {
-    this.transport.close();
-    this.end('local');
+    this.#transport.close();
+    this.#end('local');
   }
 
   onPartsDropped(count: number): void {
@@ -243,35 +244,35 @@ export class HttpConnection
 
   onCodecFinished(how: 'now' | 'delayed' | 'at_once'): void {
     const { delayedClose } = this.manager;
-    if (this.isEnded) return;
-    this.idleTimer.disarm();
+    if (this.#isEnded) return;
+    this.#idleTimer.disarm();
     if (how === 'at_once') {
       this.close();
       return;
     }
     if (how === 'now' || delayedClose === undefined) {
-      this.isClosing = true;
-      if (this.transport.closeAfterWrites()) this.end('local');
+      this.#isClosing = true;
+      if (this.#transport.closeAfterWrites()) this.#end('local');
       // The client does not take what was written: it gets the same time to do so.
-      else delayedClose?.arm(this.closeTimer);
+      else delayedClose?.arm(this.#closeTimer);
       return;
     }
-    delayedClose.arm(this.closeTimer);
+    delayedClose.arm(this.#closeTimer);
   }
 
   onTimer(kind: number): void {
     const { stats } = this.manager.parts;
     if (kind === TIMER_IDLE) {
       stats.count(CX_IDLE_TIMEOUT);
-      this.endSoon();
+      this.#endSoon();
     } else if (kind === TIMER_DURATION) {
       stats.count(CX_MAX_DURATION);
-      if (this.manager.config.isDurationSafe === true) this.endSafely();
-      else this.endSoon();
+      if (this.manager.config.isDurationSafe === true) this.#endSafely();
+      else this.#endSoon();
     } else if (kind === TIMER_DRAIN) {
-      this.codec.startDrain(false);
-      if (this.codec.openStreams > 0) return;
-      this.codec.stop();
+      this.#codec.startDrain(false);
+      if (this.#codec.openStreams > 0) return;
+      this.#codec.stop();
       this.onCodecFinished('delayed');
     } else {
       stats.count(CX_DELAYED_CLOSE);
@@ -284,29 +285,29 @@ export class HttpConnection
    * goodbye, unless none comes within the drain timeout. A connection that never asked anything
    * just closes.
    */
-  private endSoon(): void {
+  #endSoon(): void {
     const { drain } = this.manager;
-    if (this.traits?.isMultiplexed === true) {
+    if (this.#traits?.isMultiplexed === true) {
       this.announceDrain();
       return;
     }
-    if (this.requests === 0 || (drain === undefined && this.codec.openStreams === 0)) {
+    if (this.#requests === 0 || (drain === undefined && this.#codec.openStreams === 0)) {
       this.close();
       return;
     }
-    this.startDrain();
-    drain?.arm(this.drainTimer);
+    this.#startDrain();
+    drain?.arm(this.#drainTimer);
   }
 
   /** The next request is the last: one that may be on its way is answered, whenever it comes. */
-  private endSafely(): void {
-    const softDrain = this.traits?.softDrain;
-    if (this.isEndingSafely) return;
+  #endSafely(): void {
+    const softDrain = this.#traits?.softDrain;
+    if (this.#isEndingSafely) return;
     if (softDrain === undefined) {
-      this.endSoon();
+      this.#endSoon();
       return;
     }
-    this.isEndingSafely = true;
+    this.#isEndingSafely = true;
     this.manager.parts.stats.raise(softDrain);
   }
 
@@ -316,45 +317,47 @@ export class HttpConnection
    */
   announceDrain(): void {
     const { drain } = this.manager;
-    if (this.isDraining) return;
-    if (drain === undefined && this.traits?.isMultiplexed !== true) {
-      this.startDrain();
+    if (this.#isDraining) return;
+    if (drain === undefined && this.#traits?.isMultiplexed !== true) {
+      this.#startDrain();
       return;
     }
-    this.isDraining = true;
-    this.codec.announceClose();
+    this.#isDraining = true;
+    this.#codec.announceClose();
     if (drain === undefined) this.onTimer(TIMER_DRAIN);
-    else drain.arm(this.drainTimer);
+    else drain.arm(this.#drainTimer);
   }
 
-  private end(how: 'local' | 'remote'): void {
-    if (this.isEnded) return;
-    this.isEnded = true;
+  #end(how: 'local' | 'remote'): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     const { stats, loop } = this.manager.parts;
-    const wasActive = this.codec.openStreams > 0;
-    this.idleTimer.disarm();
-    this.durationTimer.disarm();
-    this.closeTimer.disarm();
-    this.drainTimer.disarm();
-    const { info, traits, isEndingSafely } = this;
+    const wasActive = this.#codec.openStreams > 0;
+    this.#idleTimer.disarm();
+    this.#durationTimer.disarm();
+    this.#closeTimer.disarm();
+    this.#drainTimer.disarm();
+    const { info } = this;
+    const traits = this.#traits;
+    const isEndingSafely = this.#isEndingSafely;
     const ageMs = loop.clock.ms - this.openedMs;
     noteEnd(stats, how, { info, traits, ageMs, wasActive, isEndingSafely });
     try {
-      this.codec.onTransportClosed();
+      this.#codec.onTransportClosed();
     } catch (error) {
       loop.note(error);
-      this.newest?.onException();
+      this.#newest?.onException();
     } finally {
-      this.observer.onConnectionEnd(this);
+      this.#observer.onConnectionEnd(this);
     }
   }
 
   /** Which protocol a client speaks is known with its first bytes. */
-  private countProtocol(): void {
+  #countProtocol(): void {
     const { stats } = this.manager.parts;
-    const { traits } = this.codec;
+    const { traits } = this.#codec;
     if (traits === undefined) return;
-    this.traits = traits;
+    this.#traits = traits;
     noteProtocol(stats, traits);
   }
 }

@@ -26,6 +26,7 @@ export interface ChainStream extends TerminalCallbacks {
   writeTrailers(trailers: HeaderMap): void;
   /** Back-pressure of filters towards the upstream: counted. */
   pauseResponse(paused: boolean): void;
+  isPaused(side: 'request' | 'response'): boolean;
   /** The request is over, or was answered before it came to its end. */
   readonly isRequestDropped: boolean;
   /** What the worker holds for all streams. */
@@ -38,22 +39,22 @@ export interface ChainStream extends TerminalCallbacks {
 
 /** The chain of a stream whose connection manager has filters besides the terminal one. */
 export class FilterChain {
-  private readonly filters: HttpFilter[] = [];
-  private readonly request: MessagePass;
-  private readonly response: MessagePass;
+  readonly #filters: HttpFilter[] = [];
+  readonly #request: MessagePass;
+  readonly #response: MessagePass;
 
   constructor(stream: ChainStream, factories: readonly FilterFactory[], terminal: TerminalFilter) {
     const count = factories.length;
     factories.forEach((factory, position) => {
       const callbacks = new PositionedCallbacks(
         stream,
-        () => ({ pass: this.request, position }),
-        () => ({ pass: this.response, position: count - 1 - position }),
+        () => ({ pass: this.#request, position }),
+        () => ({ pass: this.#response, position: count - 1 - position }),
       );
-      this.filters.push(factory.create(callbacks));
+      this.#filters.push(factory.create(callbacks));
     });
-    this.request = new MessagePass(
-      this.filters,
+    this.#request = new MessagePass(
+      this.#filters,
       decodeStep,
       {
         headers: (headers, endStream) => terminal.decodeHeaders(headers, endStream),
@@ -62,8 +63,8 @@ export class FilterChain {
       },
       stream.heldByAll,
     );
-    this.response = new MessagePass(
-      this.filters.toReversed(),
+    this.#response = new MessagePass(
+      this.#filters.toReversed(),
       encodeStep,
       {
         headers: (headers, endStream) => stream.writeHeaders(headers, endStream),
@@ -76,48 +77,48 @@ export class FilterChain {
 
   /** Bytes that stopped filters made the chain keep, by direction. */
   get heldRequestBytes(): number {
-    return this.request.heldBytes;
+    return this.#request.heldBytes;
   }
 
   get heldResponseBytes(): number {
-    return this.response.heldBytes;
+    return this.#response.heldBytes;
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    this.request.headers(headers, endStream);
+    this.#request.headers(headers, endStream);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
-    this.request.data(data, endStream);
+    this.#request.data(data, endStream);
   }
 
   decodeTrailers(trailers: HeaderMap): void {
-    this.request.trailers(trailers);
+    this.#request.trailers(trailers);
   }
 
   encodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    this.response.headers(headers, endStream);
+    this.#response.headers(headers, endStream);
   }
 
   encodeData(data: Buffer, endStream: boolean): void {
-    this.response.data(data, endStream);
+    this.#response.data(data, endStream);
   }
 
   encodeTrailers(trailers: HeaderMap): void {
-    this.response.trailers(trailers);
+    this.#response.trailers(trailers);
   }
 
   /** What a filter throws at its end keeps no other one from its own. */
   destroy(loop: Pick<WorkerLoop, 'note'>): void {
-    for (const filter of this.filters) {
+    for (const filter of this.#filters) {
       try {
         filter.onDestroy();
       } catch (error) {
         loop.note(error);
       }
     }
-    this.request.dropHeld();
-    this.response.dropHeld();
+    this.#request.dropHeld();
+    this.#response.dropHeld();
   }
 }
 
@@ -127,105 +128,109 @@ interface PlaceInPass {
 }
 
 class PositionedCallbacks implements FilterCallbacks {
-  private readonly stream: ChainStream;
-  private readonly requestPlace: () => PlaceInPass;
-  private readonly responsePlace: () => PlaceInPass;
+  readonly #stream: ChainStream;
+  readonly #requestPlace: () => PlaceInPass;
+  readonly #responsePlace: () => PlaceInPass;
 
   constructor(
     stream: ChainStream,
     requestPlace: () => PlaceInPass,
     responsePlace: () => PlaceInPass,
   ) {
-    this.stream = stream;
-    this.requestPlace = requestPlace;
-    this.responsePlace = responsePlace;
+    this.#stream = stream;
+    this.#requestPlace = requestPlace;
+    this.#responsePlace = responsePlace;
   }
 
   continueDecoding(): void {
-    this.stream.takeEvent();
-    const { pass, position } = this.requestPlace();
+    this.#stream.takeEvent();
+    const { pass, position } = this.#requestPlace();
     pass.resume(position);
   }
 
   continueEncoding(): void {
-    this.stream.takeEvent();
-    const { pass, position } = this.responsePlace();
+    this.#stream.takeEvent();
+    const { pass, position } = this.#responsePlace();
     pass.resume(position);
   }
 
   injectRequestData(data: Buffer, endStream: boolean): void {
-    this.stream.takeEvent();
-    if (this.stream.isRequestDropped) return;
-    const { pass, position } = this.requestPlace();
+    this.#stream.takeEvent();
+    if (this.#stream.isRequestDropped) return;
+    const { pass, position } = this.#requestPlace();
     pass.injectData(position, data, endStream);
-    this.stream.checkHeldBytes();
+    this.#stream.checkHeldBytes();
   }
 
   injectRequestTrailers(trailers: HeaderMap): void {
-    this.stream.takeEvent();
-    if (this.stream.isRequestDropped) return;
-    const { pass, position } = this.requestPlace();
+    this.#stream.takeEvent();
+    if (this.#stream.isRequestDropped) return;
+    const { pass, position } = this.#requestPlace();
     pass.injectTrailers(position, trailers);
   }
 
   addRequestBody(data: Buffer): void {
-    this.requestPlace().pass.addBody(data, undefined);
+    this.#requestPlace().pass.addBody(data, undefined);
   }
 
   addResponseBody(data: Buffer, trailers?: HeaderMap): void {
-    this.responsePlace().pass.addBody(data, trailers);
+    this.#responsePlace().pass.addBody(data, trailers);
   }
 
   injectResponseData(data: Buffer, endStream: boolean): void {
-    this.stream.takeEvent();
-    const { pass, position } = this.responsePlace();
+    this.#stream.takeEvent();
+    const { pass, position } = this.#responsePlace();
     pass.injectData(position, data, endStream);
-    this.stream.checkHeldBytes();
+    this.#stream.checkHeldBytes();
   }
 
   injectResponseTrailers(trailers: HeaderMap): void {
-    this.stream.takeEvent();
-    const { pass, position } = this.responsePlace();
+    this.#stream.takeEvent();
+    const { pass, position } = this.#responsePlace();
     pass.injectTrailers(position, trailers);
   }
 
   pauseRequest(paused: boolean): void {
-    this.stream.pauseRequest(paused);
+    this.#stream.pauseRequest(paused);
   }
 
   pauseResponse(paused: boolean): void {
-    this.stream.pauseResponse(paused);
+    this.#stream.pauseResponse(paused);
+  }
+
+  isPaused(side: 'request' | 'response'): boolean {
+    return this.#stream.isPaused(side);
   }
 
   get info(): StreamInfo {
-    return this.stream.info;
+    return this.#stream.info;
   }
 
   get route(): ResolvedRoute | undefined {
-    return this.stream.route;
+    return this.#stream.route;
   }
 
   routeConfig(filterName: string): unknown {
-    return this.stream.routeConfig(filterName);
+    return this.#stream.routeConfig(filterName);
   }
 
   routeConfigs(filterName: string): readonly unknown[] {
-    return this.stream.routeConfigs(filterName);
+    return this.#stream.routeConfigs(filterName);
   }
 
   clearRoute(): void {
-    this.stream.clearRoute();
+    this.#stream.clearRoute();
   }
 
   sendLocalReply(reply: LocalReply): void {
-    this.stream.sendLocalReply(reply);
+    this.#stream.sendLocalReply(reply);
   }
 
   resetStream(): void {
-    this.stream.resetStream();
+    this.#stream.resetStream();
   }
 
   onException(): void {
-    this.stream.onException();
+    this.#stream.onException();
   }
 }

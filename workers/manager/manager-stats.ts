@@ -38,12 +38,12 @@ export class ManagerStats {
   readonly writer: StatWriter;
   /** Base of the `http.<stat_prefix>.` block. */
   readonly base: number;
-  private readonly listenerBase: number;
-  private readonly tracingBase: number;
-  private readonly traitsOf: TraitsOf;
-  private readonly codecBases = new Map<ProtocolTraits, number>();
-  private doorBase: number | undefined = undefined;
-  private readonly scope: string;
+  readonly #listenerBase: number;
+  readonly #tracingBase: number;
+  readonly #traitsOf: TraitsOf;
+  readonly #codecBases = new Map<ProtocolTraits, number>();
+  #doorBase: number | undefined = undefined;
+  readonly #scope: string;
 
   constructor(
     writer: StatWriter,
@@ -52,12 +52,12 @@ export class ManagerStats {
     traitsOf: TraitsOf,
   ) {
     this.writer = writer;
-    this.traitsOf = traitsOf;
+    this.#traitsOf = traitsOf;
     const scope = scopePrefix(`http.${statPrefix}`);
-    this.scope = scope;
+    this.#scope = scope;
     this.base = writer.defineBlock(HTTP_CONNECTION_MANAGER, scope);
-    this.tracingBase = writer.defineBlock(TRACING, `${scope}tracing.`);
-    this.listenerBase = writer.defineBlock(LISTENER_HTTP, `listener.${listenerStatName}.${scope}`);
+    this.#tracingBase = writer.defineBlock(TRACING, `${scope}tracing.`);
+    this.#listenerBase = writer.defineBlock(LISTENER_HTTP, `listener.${listenerStatName}.${scope}`);
   }
 
   count(offset: number): void {
@@ -78,60 +78,60 @@ export class ManagerStats {
 
   /** Health checks are counted apart, whatever their answer is. */
   countHealthCheck(): void {
-    this.writer.increment(this.tracingBase + TRACING.index.health_check);
+    this.writer.increment(this.#tracingBase + TRACING.index.health_check);
   }
 
   /** Counts a response by the class of its status, here and for the listener. */
   chargeResponse(status: number): void {
     const { writer } = this;
     writer.increment(this.base + RQ_COMPLETED);
-    writer.increment(this.listenerBase + LISTENER_RQ_COMPLETED);
+    writer.increment(this.#listenerBase + LISTENER_RQ_COMPLETED);
     const position = ((status / 100) | 0) - 1;
     const own = CLASS_OFFSETS[position];
     const listener = LISTENER_CLASS_OFFSETS[position];
     if (own !== undefined) writer.increment(this.base + own);
-    if (listener !== undefined) writer.increment(this.listenerBase + listener);
+    if (listener !== undefined) writer.increment(this.#listenerBase + listener);
   }
 
   /** Makes the codec's block appear, with its first connection, and gives its base. */
   useProtocol(traits: ProtocolTraits): number {
-    const known = this.codecBases.get(traits);
+    const known = this.#codecBases.get(traits);
     if (known !== undefined) return known;
     const base = this.writer.defineBlock(traits.block, traits.scope);
-    this.codecBases.set(traits, base);
+    this.#codecBases.set(traits, base);
     return base;
   }
 
   /** A header was dropped for an underscore in its name. */
   countDroppedHeader(protocol: Protocol | undefined): void {
-    const traits = this.traitsOf(protocol);
+    const traits = this.#traitsOf(protocol);
     this.writer.increment(this.useProtocol(traits) + traits.droppedHeaders);
   }
 
   /** A request was refused for an underscore in a header's name. */
   countRefusedUnderscore(protocol: Protocol | undefined): void {
-    const traits = this.traitsOf(protocol);
+    const traits = this.#traitsOf(protocol);
     this.writer.increment(this.useProtocol(traits) + traits.refusedUnderscores);
   }
 
   /** Metadata was dropped, because the client's protocol has none. */
   countUnsupportedMetadata(protocol: Protocol | undefined): void {
-    const traits = this.traitsOf(protocol);
+    const traits = this.#traitsOf(protocol);
     if (traits.unsupportedMetadata === undefined) return;
     this.writer.increment(this.useProtocol(traits) + traits.unsupportedMetadata);
   }
 
   /** Parts of an answer stayed here, because nothing of their kind may leave. */
   countDroppedParts(count: number): void {
-    this.doorBase ??= this.writer.defineBlock(ANSWER_DOOR, this.scope);
-    this.writer.add(this.doorBase + ANSWER_DOOR.index.rs_unfit_parts_dropped, count);
+    this.#doorBase ??= this.writer.defineBlock(ANSWER_DOOR, this.#scope);
+    this.writer.add(this.#doorBase + ANSWER_DOOR.index.rs_unfit_parts_dropped, count);
   }
 
   release(): void {
     this.writer.releaseBlock(this.base);
-    this.writer.releaseBlock(this.tracingBase);
-    this.writer.releaseBlock(this.listenerBase);
-    for (const base of this.codecBases.values()) this.writer.releaseBlock(base);
-    if (this.doorBase !== undefined) this.writer.releaseBlock(this.doorBase);
+    this.writer.releaseBlock(this.#tracingBase);
+    this.writer.releaseBlock(this.#listenerBase);
+    for (const base of this.#codecBases.values()) this.writer.releaseBlock(base);
+    if (this.#doorBase !== undefined) this.writer.releaseBlock(this.#doorBase);
   }
 }

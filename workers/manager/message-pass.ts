@@ -45,22 +45,22 @@ const NOT_STOPPED = -1;
 
 /** A message on its way through the filters in one direction. */
 export class MessagePass {
-  private readonly filters: readonly HttpFilter[];
-  private readonly step: MessageStep;
-  private readonly sink: MessageSink;
+  readonly #filters: readonly HttpFilter[];
+  readonly #step: MessageStep;
+  readonly #sink: MessageSink;
   /** Position of the filter that holds the message. */
-  private stoppedAt = NOT_STOPPED;
+  #stoppedAt = NOT_STOPPED;
   /** The holder has not let the headers pass yet. */
-  private headersHeld: HeaderMap | undefined = undefined;
-  private readonly heldByAll: HeldBytes;
-  private held: Buffer[] = [];
+  #headersHeld: HeaderMap | undefined = undefined;
+  readonly #heldByAll: HeldBytes;
+  #held: Buffer[] = [];
   heldBytes = 0;
-  private trailersHeld: HeaderMap | undefined = undefined;
+  #trailersHeld: HeaderMap | undefined = undefined;
   /** What the filter at work puts behind headers that were all. */
-  private added: AddedBody | undefined = undefined;
+  #added: AddedBody | undefined = undefined;
   /** The message ends with the held headers, or with the held body. */
-  private endsAtHeaders = false;
-  private endsAtData = false;
+  #endsAtHeaders = false;
+  #endsAtData = false;
 
   /** `filters` in the order in which this direction meets them. */
   constructor(
@@ -69,140 +69,146 @@ export class MessagePass {
     sink: MessageSink,
     heldByAll: HeldBytes,
   ) {
-    this.filters = filters;
-    this.step = step;
-    this.sink = sink;
-    this.heldByAll = heldByAll;
+    this.#filters = filters;
+    this.#step = step;
+    this.#sink = sink;
+    this.#heldByAll = heldByAll;
   }
 
   /** A message begins. An answer made here may take the place of one that a filter holds. */
   headers(headers: HeaderMap, endStream: boolean): void {
-    if (this.stoppedAt !== NOT_STOPPED) this.forgetHeld();
-    this.headersFrom(0, headers, endStream);
+    if (this.#stoppedAt !== NOT_STOPPED) this.#forgetHeld();
+    this.#headersFrom(0, headers, endStream);
   }
 
   data(data: Buffer, endStream: boolean): void {
-    this.dataFrom(0, data, endStream);
+    this.#dataFrom(0, data, endStream);
   }
 
   trailers(trailers: HeaderMap): void {
-    this.trailersFrom(0, trailers);
+    this.#trailersFrom(0, trailers);
   }
 
   /** What the filter at `position` made of pieces that it took. */
   injectData(position: number, data: Buffer, endStream: boolean): void {
-    this.dataFrom(position + 1, data, endStream);
+    this.#dataFrom(position + 1, data, endStream);
   }
 
   injectTrailers(position: number, trailers: HeaderMap): void {
-    this.trailersFrom(position + 1, trailers);
+    this.#trailersFrom(position + 1, trailers);
   }
 
   /** Behind the headers that the filter at work is looking at, which have to be all there is. */
   addBody(data: Buffer, trailers: HeaderMap | undefined): void {
-    this.added = { data, trailers };
+    this.#added = { data, trailers };
   }
 
   /** The filter at `position` goes on; nothing happens when it holds nothing. */
   resume(position: number): void {
-    if (this.stoppedAt !== position) return;
-    const headers = this.headersHeld;
-    const { held, trailersHeld, endsAtHeaders, endsAtData } = this;
-    this.forgetHeld();
-    if (headers !== undefined) this.headersFrom(position + 1, headers, endsAtHeaders);
+    if (this.#stoppedAt !== position) return;
+    const headers = this.#headersHeld;
+    const held = this.#held;
+    const trailersHeld = this.#trailersHeld;
+    const endsAtHeaders = this.#endsAtHeaders;
+    const endsAtData = this.#endsAtData;
+    this.#forgetHeld();
+    if (headers !== undefined) {
+      if (this.#added !== undefined) this.#passAdded(position + 1, headers);
+      else this.#headersFrom(position + 1, headers, endsAtHeaders);
+    }
     if (held.length > 0 || endsAtData) {
       const [only] = held;
       const data = held.length === 1 && only !== undefined ? only : Buffer.concat(held);
-      this.dataFrom(position + 1, data, endsAtData);
+      this.#dataFrom(position + 1, data, endsAtData);
     }
-    if (trailersHeld !== undefined) this.trailersFrom(position + 1, trailersHeld);
+    if (trailersHeld !== undefined) this.#trailersFrom(position + 1, trailersHeld);
   }
 
-  private forgetHeld(): void {
-    this.stoppedAt = NOT_STOPPED;
-    this.headersHeld = undefined;
+  #forgetHeld(): void {
+    this.#stoppedAt = NOT_STOPPED;
+    this.#headersHeld = undefined;
     this.dropHeld();
-    this.trailersHeld = undefined;
-    this.endsAtHeaders = false;
-    this.endsAtData = false;
+    this.#trailersHeld = undefined;
+    this.#endsAtHeaders = false;
+    this.#endsAtData = false;
   }
 
   dropHeld(): void {
-    this.heldByAll.add(-this.heldBytes);
-    this.held = [];
+    this.#heldByAll.add(-this.heldBytes);
+    this.#held = [];
     this.heldBytes = 0;
   }
 
-  private headersFrom(start: number, headers: HeaderMap, endStream: boolean): void {
-    const { filters } = this;
+  #headersFrom(start: number, headers: HeaderMap, endStream: boolean): void {
+    const filters = this.#filters;
     for (let at = start; at < filters.length; at++) {
       const filter = filters[at];
       if (filter === undefined) continue;
-      if (this.step.headers(filter, headers, endStream) === 'continue') {
-        if (this.added === undefined) continue;
-        this.passAdded(at + 1, headers);
+      if (this.#step.headers(filter, headers, endStream) === 'continue') {
+        if (this.#added === undefined) continue;
+        this.#passAdded(at + 1, headers);
         return;
       }
-      this.stoppedAt = at;
-      this.headersHeld = headers;
-      this.endsAtHeaders = endStream;
+      this.#stoppedAt = at;
+      this.#headersHeld = headers;
+      this.#endsAtHeaders = endStream;
       return;
     }
-    this.sink.headers(headers, endStream);
+    this.#sink.headers(headers, endStream);
   }
 
-  private passAdded(start: number, headers: HeaderMap): void {
-    const { added } = this;
+  #passAdded(start: number, headers: HeaderMap): void {
+    const added = this.#added;
     if (added === undefined) return;
-    this.added = undefined;
-    this.headersFrom(start, headers, false);
-    this.dataFrom(start, added.data, added.trailers === undefined);
-    if (added.trailers !== undefined) this.trailersFrom(start, added.trailers);
+    this.#added = undefined;
+    this.#headersFrom(start, headers, false);
+    this.#dataFrom(start, added.data, added.trailers === undefined);
+    if (added.trailers !== undefined) this.#trailersFrom(start, added.trailers);
   }
 
-  private dataFrom(start: number, data: Buffer, endStream: boolean): void {
-    const { filters } = this;
+  #dataFrom(start: number, data: Buffer, endStream: boolean): void {
+    const filters = this.#filters;
     for (let at = start; at < filters.length; at++) {
       const filter = filters[at];
       if (filter === undefined) continue;
-      const status = this.step.data(filter, data, endStream);
+      const status = this.#step.data(filter, data, endStream);
       if (status === 'taken') return;
       if (status === 'continue') {
-        if (this.stoppedAt !== at) continue;
+        if (this.#stoppedAt !== at) continue;
         // The holder lets its headers and what was gathered go with this piece.
-        this.hold(data);
-        this.endsAtData = endStream;
+        this.#hold(data);
+        this.#endsAtData = endStream;
         this.resume(at);
         return;
       }
-      this.stoppedAt = at;
-      this.endsAtData = endStream;
-      if (status === 'stop_and_buffer') this.hold(data);
+      this.#stoppedAt = at;
+      this.#endsAtData = endStream;
+      if (status === 'stop_and_buffer') this.#hold(data);
       return;
     }
-    this.sink.data(data, endStream);
+    this.#sink.data(data, endStream);
   }
 
-  private trailersFrom(start: number, trailers: HeaderMap): void {
-    const { filters } = this;
+  #trailersFrom(start: number, trailers: HeaderMap): void {
+    const filters = this.#filters;
     for (let at = start; at < filters.length; at++) {
       const filter = filters[at];
       if (filter === undefined) continue;
-      const status = this.step.trailers(filter, trailers);
+      const status = this.#step.trailers(filter, trailers);
       if (status === 'taken') return;
-      if (status === 'continue' && this.stoppedAt !== at) continue;
-      this.trailersHeld = trailers;
+      if (status === 'continue' && this.#stoppedAt !== at) continue;
+      this.#trailersHeld = trailers;
       if (status === 'continue') this.resume(at);
-      else this.stoppedAt = at;
+      else this.#stoppedAt = at;
       return;
     }
-    this.sink.trailers(trailers);
+    this.#sink.trailers(trailers);
   }
 
-  private hold(data: Buffer): void {
+  #hold(data: Buffer): void {
     if (data.length === 0) return;
-    this.held.push(Buffer.from(data));
+    this.#held.push(Buffer.from(data));
     this.heldBytes += data.length;
-    this.heldByAll.add(data.length);
+    this.#heldByAll.add(data.length);
   }
 }

@@ -62,48 +62,48 @@ const timeouts: readonly StreamTimeout[] = [
 ];
 
 export class StreamTimers implements TimerOwner {
-  private readonly stream: TimedStream;
-  private readonly manager: ConnectionManager;
-  private idleList: TimerList | undefined;
-  private idle: LoopTimer | undefined = undefined;
-  private request: LoopTimer | undefined = undefined;
-  private headers: LoopTimer | undefined = undefined;
-  private duration: LoopTimer | undefined = undefined;
-  private log: LoopTimer | undefined = undefined;
+  readonly #stream: TimedStream;
+  readonly #manager: ConnectionManager;
+  #idleList: TimerList | undefined;
+  #idle: LoopTimer | undefined = undefined;
+  #request: LoopTimer | undefined = undefined;
+  #headers: LoopTimer | undefined = undefined;
+  #duration: LoopTimer | undefined = undefined;
+  #log: LoopTimer | undefined = undefined;
 
   constructor(stream: TimedStream, manager: ConnectionManager) {
-    this.stream = stream;
-    this.manager = manager;
-    this.idleList = manager.streamIdle;
+    this.#stream = stream;
+    this.#manager = manager;
+    this.#idleList = manager.streamIdle;
     if (manager.streamIdle !== undefined) {
-      this.idle = new LoopTimer(this, IDLE);
-      manager.streamIdle.arm(this.idle);
+      this.#idle = new LoopTimer(this, IDLE);
+      manager.streamIdle.arm(this.#idle);
     }
     if (manager.request !== undefined) {
-      this.request = new LoopTimer(this, REQUEST);
-      manager.request.arm(this.request);
+      this.#request = new LoopTimer(this, REQUEST);
+      manager.request.arm(this.#request);
     }
     if (manager.requestHeaders !== undefined) {
-      this.headers = new LoopTimer(this, HEADERS);
-      manager.requestHeaders.arm(this.headers);
+      this.#headers = new LoopTimer(this, HEADERS);
+      manager.requestHeaders.arm(this.#headers);
     }
     if (manager.logInterval !== undefined) {
-      this.log = new LoopTimer(this, LOG);
-      manager.logInterval.arm(this.log);
+      this.#log = new LoopTimer(this, LOG);
+      manager.logInterval.arm(this.#log);
     }
     if (manager.maxStreamDuration !== undefined) {
-      this.duration = new LoopTimer(this, DURATION);
-      manager.maxStreamDuration.arm(this.duration);
+      this.#duration = new LoopTimer(this, DURATION);
+      manager.maxStreamDuration.arm(this.#duration);
     }
   }
 
   onRequestHeaders(): void {
-    this.headers?.disarm();
+    this.#headers?.disarm();
     this.onActivity();
   }
 
   onRequestComplete(): void {
-    this.request?.disarm();
+    this.#request?.disarm();
   }
 
   /** The route's own timeouts replace the connection manager's. */
@@ -111,50 +111,50 @@ export class StreamTimers implements TimerOwner {
     if (route?.kind !== 'cluster') return;
     const { idleTimeoutMs } = route.action;
     if (idleTimeoutMs !== undefined) {
-      this.idle?.disarm();
-      const { overload } = this.manager.parts;
-      this.idleList =
+      this.#idle?.disarm();
+      const { overload } = this.#manager.parts;
+      this.#idleList =
         idleTimeoutMs > 0 ? overload.timeouts('stream_idle', idleTimeoutMs) : undefined;
-      if (this.idleList !== undefined) this.idle ??= new LoopTimer(this, IDLE);
+      if (this.#idleList !== undefined) this.#idle ??= new LoopTimer(this, IDLE);
       this.onActivity();
     }
     const durationMs = streamDurationMs(route, headers);
     if (durationMs === undefined) return;
-    this.duration?.disarm();
-    const durationList = this.list(durationMs);
+    this.#duration?.disarm();
+    const durationList = this.#list(durationMs);
     if (durationList === undefined) return;
-    this.duration ??= new LoopTimer(this, DURATION);
-    durationList.arm(this.duration);
+    this.#duration ??= new LoopTimer(this, DURATION);
+    durationList.arm(this.#duration);
   }
 
   onActivity(): void {
-    if (this.idle !== undefined) this.idleList?.arm(this.idle);
+    if (this.#idle !== undefined) this.#idleList?.arm(this.#idle);
   }
 
   end(): void {
-    this.idle?.disarm();
-    this.request?.disarm();
-    this.headers?.disarm();
-    this.duration?.disarm();
-    this.log?.disarm();
-    this.idleList = undefined;
+    this.#idle?.disarm();
+    this.#request?.disarm();
+    this.#headers?.disarm();
+    this.#duration?.disarm();
+    this.#log?.disarm();
+    this.#idleList = undefined;
   }
 
   onException(): void {
-    this.stream.onException();
+    this.#stream.onException();
   }
 
   onTimer(kind: number): void {
     if (kind === LOG) {
-      if (this.log !== undefined) this.manager.logInterval?.arm(this.log);
-      this.stream.logMoment('DownstreamPeriodic');
+      if (this.#log !== undefined) this.#manager.logInterval?.arm(this.#log);
+      this.#stream.logMoment('DownstreamPeriodic');
       return;
     }
     const timeout = timeouts[kind];
-    if (timeout !== undefined) this.stream.onTimeout(timeout);
+    if (timeout !== undefined) this.#stream.onTimeout(timeout);
   }
 
-  private list(delayMs: number): TimerList | undefined {
-    return delayMs > 0 ? this.manager.parts.loop.timers.list(delayMs) : undefined;
+  #list(delayMs: number): TimerList | undefined {
+    return delayMs > 0 ? this.#manager.parts.loop.timers.list(delayMs) : undefined;
   }
 }

@@ -27,36 +27,36 @@ export class HttpStream implements RequestDecoder, ChainStream {
   info: StreamInfo;
   readonly heldByAll: HeldBytes;
   readonly bufferLimitBytes: number;
-  private readonly connection: HttpConnection;
-  private readonly manager: ConnectionManager;
-  private readonly encoder: ResponseEncoder;
-  private readonly timers: StreamTimers;
-  private chain: FilterChain | undefined = undefined;
-  private terminal: TerminalFilter | undefined = undefined;
+  readonly #connection: HttpConnection;
+  readonly #manager: ConnectionManager;
+  readonly #encoder: ResponseEncoder;
+  readonly #timers: StreamTimers;
+  #chain: FilterChain | undefined = undefined;
+  #terminal: TerminalFilter | undefined = undefined;
   isRequestComplete = false;
   isResponseStarted = false;
-  private isDone = false;
-  private isResponseComplete = false;
-  private wantsContinue = false;
-  private isUpgrade = false;
+  #isDone = false;
+  #isResponseComplete = false;
+  #wantsContinue = false;
+  #isUpgrade = false;
   /** An answer was made here: what still comes of the request is dropped. */
-  private isAnsweredHere = false;
-  private requestPauses = 0;
-  private responsePauses = 0;
+  #isAnsweredHere = false;
+  #requestPauses = 0;
+  #responsePauses = 0;
   /** The terminal filter has given the whole response, though filters may still hold some of it. */
-  private isResponseGiven = false;
+  #isResponseGiven = false;
 
   constructor(connection: HttpConnection, encoder: ResponseEncoder) {
     const { manager } = connection;
     const { clock } = manager.parts.loop;
-    this.connection = connection;
-    this.manager = manager;
+    this.#connection = connection;
+    this.#manager = manager;
     this.heldByAll = manager.parts.loop.held;
     this.bufferLimitBytes = manager.parts.bufferLimitBytes;
-    this.encoder = encoder;
+    this.#encoder = encoder;
     this.info = new StreamInfo(connection.info, clock.ms, clock.wallMs);
     this.info.protocol = connection.protocol;
-    this.timers = new StreamTimers(this, manager);
+    this.#timers = new StreamTimers(this, manager);
   }
 
   get route(): ResolvedRoute | undefined {
@@ -64,128 +64,128 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   onExpectContinue(): void {
-    if (this.manager.config.proxy100Continue) {
-      this.wantsContinue = true;
+    if (this.#manager.config.proxy100Continue) {
+      this.#wantsContinue = true;
       return;
     }
     const headers = new HeaderMap();
     headers.status = 100;
     this.info.responseCode = 100;
-    this.manager.ledger.informational(100);
-    this.encoder.encode1xx(headers);
+    this.#manager.ledger.informational(100);
+    this.#encoder.encode1xx(headers);
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    const { info, manager } = this;
+    const { info } = this;
+    const manager = this.#manager;
     info.requestHeaders = headers;
-    info.protocol = this.connection.protocol;
-    if (endStream) this.completeRequest();
-    this.timers.onRequestHeaders();
-    if (this.wantsContinue) headers.add('expect', '100-continue');
+    info.protocol = this.#connection.protocol;
+    if (endStream) this.#completeRequest();
+    this.#timers.onRequestHeaders();
+    if (this.#wantsContinue) headers.add('expect', '100-continue');
     const refused = requestRefusal(headers, info, manager);
-    if (refused !== undefined) return this.refuse(refused);
-    this.resolveRoute(headers);
-    this.startFilters(headers, endStream);
+    if (refused !== undefined) return this.#refuse(refused);
+    this.#resolveRoute(headers);
+    this.#startFilters(headers, endStream);
   }
 
-  private refuse({ refusal, closes }: CheckedRefusal): void {
-    if (typeof refusal === 'string') return this.encoder.refuseMessage(refusal, closes);
-    if (closes) this.connection.endWithAnswer();
-    this.answerHere(refusal, 0);
+  #refuse({ refusal, closes }: CheckedRefusal): void {
+    if (typeof refusal === 'string') return this.#encoder.refuseMessage(refusal, closes);
+    if (closes) this.#connection.endWithAnswer();
+    this.#answerHere(refusal, 0);
   }
 
-  private startFilters(headers: HeaderMap, endStream: boolean): void {
-    const { info, manager } = this;
+  #startFilters(headers: HeaderMap, endStream: boolean): void {
+    const { info } = this;
+    const manager = this.#manager;
     info.trace = manager.parts.tracing?.begin(headers, info);
-    this.timers.onRoute(info.route, headers);
+    this.#timers.onRoute(info.route, headers);
     if (manager.config.logMoments?.newRequest === true) this.logMoment('DownstreamStart');
-    this.buildChain();
+    this.#buildChain();
     const upgrade = upgradeType(headers);
     if (upgrade !== '') {
       const isAllowed = allowsUpgrade(upgrade, info.route, manager.config.upgrades);
       // A request that no route takes is answered 404 by the router, whatever it asks for.
-      if (!isAllowed && info.route !== undefined) return this.refuseUpgrade();
-      this.isUpgrade = isAllowed;
+      if (!isAllowed && info.route !== undefined) return this.#refuseUpgrade();
+      this.#isUpgrade = isAllowed;
       if (isAllowed) manager.ledger.upgraded();
     }
-    if (this.chain === undefined) this.terminal?.decodeHeaders(headers, endStream);
-    else this.chain.decodeHeaders(headers, endStream);
+    if (this.#chain === undefined) this.#terminal?.decodeHeaders(headers, endStream);
+    else this.#chain.decodeHeaders(headers, endStream);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
-    if (this.isDone) return;
+    if (this.#isDone) return;
     this.info.bytesReceived += data.length;
-    this.timers.onActivity();
-    if (this.chain !== undefined && endStream && data.length > 0) {
+    this.#timers.onActivity();
+    if (this.#chain !== undefined && endStream && data.length > 0) {
       // As in Envoy, filters see a body before they see that it was all.
-      this.filterData(data, false);
-      if (!this.isDone) this.decodeData(NOTHING, true);
+      this.#filterData(data, false);
+      if (!this.#isDone) this.decodeData(NOTHING, true);
       return;
     }
-    if (endStream) this.completeRequest();
-    this.filterData(data, endStream);
+    if (endStream) this.#completeRequest();
+    this.#filterData(data, endStream);
   }
 
-  private filterData(data: Buffer, endStream: boolean): void {
-    if (this.isAnsweredHere) return;
-    if (this.chain === undefined) {
-      this.terminal?.decodeData(data, endStream);
-      return;
-    }
-    this.chain.decodeData(data, endStream);
+  #filterData(data: Buffer, endStream: boolean): void {
+    if (this.#isAnsweredHere) return;
+    if (this.#chain === undefined) return this.#terminal?.decodeData(data, endStream);
+    this.#chain.decodeData(data, endStream);
     this.checkHeldBytes();
   }
 
   takeEvent(): void {
-    this.manager.parts.loop.current = this;
+    this.#manager.parts.loop.current = this;
   }
 
   get isRequestDropped(): boolean {
-    return this.isDone || this.isAnsweredHere;
+    return this.#isDone || this.#isAnsweredHere;
   }
 
   checkHeldBytes(): void {
-    const { chain, bufferLimitBytes } = this;
+    const { bufferLimitBytes } = this;
+    const chain = this.#chain;
     if (chain === undefined || this.isRequestDropped) return;
     if (chain.heldRequestBytes > bufferLimitBytes) {
-      this.manager.ledger.answeredHere('request_too_large');
+      this.#manager.ledger.answeredHere('request_too_large');
       this.sendLocalReply(tooLarge.request);
     } else if (chain.heldResponseBytes > bufferLimitBytes) {
-      this.manager.ledger.answeredHere('response_too_large');
+      this.#manager.ledger.answeredHere('response_too_large');
       this.sendLocalReply(tooLarge.response);
     }
   }
 
   decodeTrailers(trailers: HeaderMap): void {
-    if (this.isDone) return;
-    const refusal = this.manager.parts.policy.onRequestTrailers(trailers, this.info);
+    if (this.#isDone) return;
+    const refusal = this.#manager.parts.policy.onRequestTrailers(trailers, this.info);
     if (refusal?.fault !== undefined) {
-      this.encoder.refuseMessage(refusal.fault, true);
+      this.#encoder.refuseMessage(refusal.fault, true);
       return;
     }
     this.info.requestTrailers = trailers;
-    this.completeRequest();
-    this.timers.onActivity();
-    if (this.isAnsweredHere) return;
-    if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
-    else this.chain.decodeTrailers(trailers);
+    this.#completeRequest();
+    this.#timers.onActivity();
+    if (this.#isAnsweredHere) return;
+    if (this.#chain === undefined) this.#terminal?.decodeTrailers(trailers);
+    else this.#chain.decodeTrailers(trailers);
   }
 
   decodeMetadata(metadata: Metadata): void {
-    if (!this.isRequestDropped) this.terminal?.decodeMetadata?.(metadata);
+    if (!this.isRequestDropped) this.#terminal?.decodeMetadata?.(metadata);
   }
 
   onCodecError(status: number, details: string, body: string): void {
-    if (this.isDone) return;
-    this.connection.onProtocolError();
-    this.answerHere({ status, body, details }, ResponseFlag.downstreamProtocolError);
+    if (this.#isDone) return;
+    this.#connection.onProtocolError();
+    this.#answerHere({ status, body, details }, ResponseFlag.downstreamProtocolError);
   }
 
   onReset(reason: ResetReason, details = ''): void {
-    if (this.isDone) return;
-    this.manager.ledger.reset();
+    if (this.#isDone) return;
+    this.#manager.ledger.reset();
     noteReset(this.info, reason, details);
-    this.finish();
+    this.#finish();
   }
 
   onWriteBlocked(blocked: boolean): void {
@@ -194,7 +194,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   onTimeout(timeout: StreamTimeout): void {
     this.info.responseFlags |= timeout.flag;
-    this.manager.ledger.timedOut(timeout.kind);
+    this.#manager.ledger.timedOut(timeout.kind);
     if (!this.isResponseStarted) {
       this.sendLocalReply({ ...timeout.reply, status: this.isRequestComplete ? 504 : 408 });
     } else {
@@ -214,7 +214,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   clearRoute(): void {
     const headers = this.info.requestHeaders;
-    if (headers !== undefined) this.resolveRoute(headers);
+    if (headers !== undefined) this.#resolveRoute(headers);
   }
 
   continueDecoding(): void {
@@ -226,22 +226,22 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   sendLocalReply(reply: LocalReply): void {
-    this.answerHere(reply, 0);
+    this.#answerHere(reply, 0);
   }
 
   /** `flag` is not known yet where the answer is worded. */
-  private answerHere(reply: LocalReply, flag: number): void {
-    if (this.isDone || (this.isAnsweredHere && reply.replacesAnswer !== true)) return;
+  #answerHere(reply: LocalReply, flag: number): void {
+    if (this.#isDone || (this.#isAnsweredHere && reply.replacesAnswer !== true)) return;
     const { info } = this;
     info.responseCodeDetails = reply.details;
-    if (reply.closesConnection === true) this.connection.endWithAnswer();
-    this.isAnsweredHere = true;
+    if (reply.closesConnection === true) this.#connection.endWithAnswer();
+    this.#isAnsweredHere = true;
     if (this.isResponseStarted) {
       info.responseFlags |= flag;
       this.resetStream();
       return;
     }
-    const { headers, body } = buildLocalReply(reply, info, this.manager.parts.rewriteLocalReply);
+    const { headers, body } = buildLocalReply(reply, info, this.#manager.parts.rewriteLocalReply);
     info.responseFlags |= flag;
     this.encodeHeaders(headers, body === undefined);
     if (body !== undefined) this.encodeData(body, true);
@@ -252,128 +252,130 @@ export class HttpStream implements RequestDecoder, ChainStream {
    * the connection ends either way.
    */
   onException(): void {
-    if (this.isDone) return;
+    if (this.#isDone) return;
     this.info.responseFlags |= ResponseFlag.localReset;
     this.info.responseCodeDetails = 'internal_exception';
-    this.isAnsweredHere = true;
+    this.#isAnsweredHere = true;
     try {
-      this.connection.endWithAnswer();
+      this.#connection.endWithAnswer();
       if (this.isResponseStarted) this.resetStream();
       else this.writeHeaders(internalError(), true);
     } catch (error) {
-      this.manager.parts.loop.note(error);
+      this.#manager.parts.loop.note(error);
     }
-    if (this.isDone) return;
+    if (this.#isDone) return;
     try {
-      this.encoder.resetStream();
+      this.#encoder.resetStream();
     } catch (error) {
-      this.manager.parts.loop.note(error);
+      this.#manager.parts.loop.note(error);
     }
-    this.finish();
+    this.#finish();
   }
 
   resetStream(): void {
-    if (this.isDone) return;
-    this.manager.ledger.resetHere();
-    this.encoder.resetStream();
-    this.finish();
+    if (this.#isDone) return;
+    this.#manager.ledger.resetHere();
+    this.#encoder.resetStream();
+    this.#finish();
   }
 
   recreateStream(body: RequestBody | undefined): void {
     const { info } = this;
     const headers = info.requestHeaders;
-    if (this.isDone || headers === undefined) return;
+    if (this.#isDone || headers === undefined) return;
     // Nothing that the old exchange does while it ends is meant for the client.
-    this.isDone = true;
+    this.#isDone = true;
     info.upstreamCluster = info.route?.kind === 'cluster' ? info.route.clusterName : '';
-    this.endExchange();
-    this.isDone = false;
-    this.info = nextInfo(info, this.manager.parts.loop.clock);
-    this.chain = undefined;
-    this.terminal = undefined;
-    this.isUpgrade = false;
-    this.isResponseGiven = false;
-    this.requestPauses = 0;
-    this.responsePauses = 0;
-    this.connection.countStream();
-    this.resolveRoute(headers);
+    this.#endExchange();
+    this.#isDone = false;
+    this.info = nextInfo(info, this.#manager.parts.loop.clock);
+    this.#chain = undefined;
+    this.#terminal = undefined;
+    this.#isUpgrade = false;
+    this.#isResponseGiven = false;
+    this.#requestPauses = 0;
+    this.#responsePauses = 0;
+    this.#connection.countStream();
+    this.#resolveRoute(headers);
     const isBare = body === undefined || body.isEmpty;
-    this.startFilters(headers, isBare);
+    this.#startFilters(headers, isBare);
     if (!isBare) body.sendTo(this, true);
   }
 
   sendData(data: Buffer, endStream: boolean): void {
     if (this.isRequestDropped) return;
     this.info.bytesReceived += data.length;
-    this.filterData(data, endStream);
+    this.#filterData(data, endStream);
   }
 
   sendTrailers(trailers: HeaderMap): void {
     if (this.isRequestDropped) return;
-    if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
-    else this.chain.decodeTrailers(trailers);
+    if (this.#chain === undefined) this.#terminal?.decodeTrailers(trailers);
+    else this.#chain.decodeTrailers(trailers);
   }
 
   encode1xx(headers: HeaderMap): void {
-    if (this.isDone || this.isResponseStarted) return;
+    if (this.#isDone || this.isResponseStarted) return;
     this.info.responseCode = headers.status;
-    this.manager.ledger.informational(headers.status);
-    this.manager.parts.policy.onInformational(headers, this.info);
-    this.encoder.encode1xx(headers);
+    this.#manager.ledger.informational(headers.status);
+    this.#manager.parts.policy.onInformational(headers, this.info);
+    this.#encoder.encode1xx(headers);
   }
 
   encodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    if (this.isDone) return;
-    if (endStream) this.isResponseGiven = true;
-    if (this.chain === undefined) this.writeHeaders(headers, endStream);
-    else this.chain.encodeHeaders(headers, endStream);
+    if (this.#isDone) return;
+    if (endStream) this.#isResponseGiven = true;
+    if (this.#chain === undefined) this.writeHeaders(headers, endStream);
+    else this.#chain.encodeHeaders(headers, endStream);
   }
 
   encodeData(data: Buffer, endStream: boolean): void {
-    if (this.isDone) return;
-    if (endStream) this.isResponseGiven = true;
-    if (this.chain === undefined) {
-      this.writeData(data, endStream);
-      return;
-    }
-    this.chain.encodeData(data, endStream);
+    if (this.#isDone) return;
+    if (endStream) this.#isResponseGiven = true;
+    if (this.#chain === undefined) return this.writeData(data, endStream);
+    this.#chain.encodeData(data, endStream);
     this.checkHeldBytes();
   }
 
   encodeTrailers(trailers: HeaderMap): void {
-    if (this.isDone) return;
-    this.isResponseGiven = true;
-    if (this.chain === undefined) this.writeTrailers(trailers);
-    else this.chain.encodeTrailers(trailers);
+    if (this.#isDone) return;
+    this.#isResponseGiven = true;
+    if (this.#chain === undefined) this.writeTrailers(trailers);
+    else this.#chain.encodeTrailers(trailers);
   }
 
   encodeMetadata(metadata: Metadata): void {
     if (this.isRequestDropped) return;
-    if (this.encoder.encodeMetadata === undefined)
-      this.manager.ledger.unsupportedMetadata(this.info);
-    else this.encoder.encodeMetadata(metadata);
+    if (this.#encoder.encodeMetadata === undefined)
+      this.#manager.ledger.unsupportedMetadata(this.info);
+    else this.#encoder.encodeMetadata(metadata);
   }
 
   pauseRequest(paused: boolean): void {
-    if (this.isDone) return;
-    this.requestPauses += paused ? 1 : -1;
-    this.manager.ledger.requestPaused(paused);
-    this.encoder.pauseRequest(paused);
+    if (this.#isDone) return;
+    this.#requestPauses += paused ? 1 : -1;
+    this.#manager.ledger.requestPaused(paused);
+    this.#encoder.pauseRequest(paused);
+  }
+
+  isPaused(side: 'request' | 'response'): boolean {
+    return (side === 'request' ? this.#requestPauses : this.#responsePauses) > 0;
   }
 
   pauseResponse(paused: boolean): void {
-    const { responsePauses } = this;
-    this.responsePauses += paused ? 1 : -1;
+    const responsePauses = this.#responsePauses;
+    this.#responsePauses += paused ? 1 : -1;
     // An upstream that has given everything may already serve another request.
-    if (this.isDone || this.isResponseGiven) return;
-    if (responsePauses === 0 || this.responsePauses === 0) {
-      this.terminal?.onDownstreamBlocked(paused);
+    if (this.#isDone || this.#isResponseGiven) return;
+    if (responsePauses === 0 || this.#responsePauses === 0) {
+      this.#terminal?.onDownstreamBlocked(paused);
     }
   }
 
   writeHeaders(headers: HeaderMap, endStream: boolean): void {
-    if (this.isDone) return;
-    const { info, manager } = this;
+    if (this.#isDone) return;
+    const { info } = this;
+    const manager = this.#manager;
     const { policy, loop } = manager.parts;
     this.isResponseStarted = true;
     info.responseHeaders = headers;
@@ -383,95 +385,97 @@ export class HttpStream implements RequestDecoder, ChainStream {
     info.trace?.onResponse(headers);
     manager.ledger.answered(info, headers.status);
     if (!this.isRequestComplete) manager.ledger.answeredEarly();
-    this.connection.beforeResponse();
-    this.timers.onActivity();
-    this.encoder.encodeHeaders(headers, endStream);
-    if (this.isUpgrade && manager.config.logMoments?.tunnelEstablished === true) {
+    this.#connection.beforeResponse();
+    this.#timers.onActivity();
+    this.#encoder.encodeHeaders(headers, endStream);
+    if (this.#isUpgrade && manager.config.logMoments?.tunnelEstablished === true) {
       if (headers.status < 300) this.logMoment('DownstreamTunnelSuccessfullyEstablished');
     }
-    if (endStream) this.finishResponse();
+    if (endStream) this.#finishResponse();
   }
 
   writeData(data: Buffer, endStream: boolean): void {
-    if (this.isDone) return;
+    if (this.#isDone) return;
     this.info.bytesSent += data.length;
-    this.timers.onActivity();
-    this.encoder.encodeData(data, endStream);
-    if (endStream) this.finishResponse();
+    this.#timers.onActivity();
+    this.#encoder.encodeData(data, endStream);
+    if (endStream) this.#finishResponse();
   }
 
   writeTrailers(trailers: HeaderMap): void {
-    if (this.isDone) return;
+    if (this.#isDone) return;
     this.info.responseTrailers = trailers;
-    this.encoder.encodeTrailers(trailers);
-    this.finishResponse();
+    this.#encoder.encodeTrailers(trailers);
+    this.#finishResponse();
   }
 
   /** The client has all of it. */
-  private finishResponse(): void {
-    this.isResponseComplete = true;
-    this.finish();
+  #finishResponse(): void {
+    this.#isResponseComplete = true;
+    this.#finish();
   }
 
-  private completeRequest(): void {
+  #completeRequest(): void {
     this.isRequestComplete = true;
-    this.info.lastDownstreamRxMs = this.manager.parts.loop.clock.ms;
-    this.timers.onRequestComplete();
+    this.info.lastDownstreamRxMs = this.#manager.parts.loop.clock.ms;
+    this.#timers.onRequestComplete();
   }
 
-  private resolveRoute(headers: HeaderMap): void {
+  #resolveRoute(headers: HeaderMap): void {
     const { info } = this;
-    noteRoute(info, this.manager.parts.routes.tableFor(headers)?.match(headers, info));
+    noteRoute(info, this.#manager.parts.routes.tableFor(headers)?.match(headers, info));
   }
 
-  private buildChain(): void {
-    const { filters, terminal } = this.manager.parts;
-    this.terminal = terminal.create(this);
+  #buildChain(): void {
+    const { filters, terminal } = this.#manager.parts;
+    this.#terminal = terminal.create(this);
     if (filters.length === 0) return;
     const active = activeFilters(filters, this.info.route);
-    if (active.length > 0) this.chain = new FilterChain(this, active, this.terminal);
+    if (active.length > 0) this.#chain = new FilterChain(this, active, this.#terminal);
   }
 
-  private refuseUpgrade(): void {
-    this.manager.ledger.answeredHere('upgrade_refused');
-    this.connection.announceDrain();
+  #refuseUpgrade(): void {
+    this.#manager.ledger.answeredHere('upgrade_refused');
+    this.#connection.announceDrain();
     this.sendLocalReply({ status: 403, body: '', details: 'upgrade_failed' });
   }
 
-  private finish(): void {
-    if (this.isDone) return;
-    this.isDone = true;
-    this.timers.end();
-    this.endExchange();
-    this.connection.onStreamEnd();
+  #finish(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#timers.end();
+    this.#endExchange();
+    this.#connection.onStreamEnd();
   }
 
   /** Says what there is to say of the exchange and lets go of its filters. */
-  private endExchange(): void {
-    const { info, manager, encoder } = this;
+  #endExchange(): void {
+    const { info } = this;
+    const manager = this.#manager;
+    const encoder = this.#encoder;
     const { loop } = manager.parts;
     info.endMs = loop.clock.ms;
     info.lastDownstreamTxMs = info.firstDownstreamTxMs < 0 ? -1 : loop.clock.ms;
     try {
       noteCodecBytes(info, encoder);
-      for (; this.requestPauses > 0; this.requestPauses--) encoder.pauseRequest(false);
+      for (; this.#requestPauses > 0; this.#requestPauses--) encoder.pauseRequest(false);
     } catch (error) {
-      this.manager.parts.loop.note(error);
+      this.#manager.parts.loop.note(error);
     }
     try {
-      this.terminal?.onDestroy();
+      this.#terminal?.onDestroy();
     } catch (error) {
-      this.manager.parts.loop.note(error);
+      this.#manager.parts.loop.note(error);
     }
-    this.chain?.destroy(loop);
-    if (this.isUpgrade) manager.ledger.upgradeEnded();
-    manager.ledger.ended(info, this.isResponseComplete ? info.endMs - info.startMs : -1);
+    this.#chain?.destroy(loop);
+    if (this.#isUpgrade) manager.ledger.upgradeEnded();
+    manager.ledger.ended(info, this.#isResponseComplete ? info.endMs - info.startMs : -1);
     this.logMoment('DownstreamEnd');
     info.trace?.end(info);
   }
 
   logMoment(type: AccessLogType): void {
     this.info.accessLogType = type;
-    for (const log of this.manager.parts.accessLogs) log.log(this.info);
+    for (const log of this.#manager.parts.accessLogs) log.log(this.info);
   }
 }

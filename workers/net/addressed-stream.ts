@@ -4,68 +4,68 @@ import type { SocketName, StreamHandle } from './runtime-handles.ts';
 
 /** A stream on something that knows its addresses. */
 export class AddressedStream implements StreamAddresses {
-  private readonly addresses: StreamAddresses;
+  readonly #addresses: StreamAddresses;
 
   constructor(addresses: StreamAddresses) {
-    this.addresses = addresses;
+    this.#addresses = addresses;
   }
 
   get remoteAddress(): string | undefined {
-    return this.addresses.remoteAddress;
+    return this.#addresses.remoteAddress;
   }
 
   get remotePort(): number | undefined {
-    return this.addresses.remotePort;
+    return this.#addresses.remotePort;
   }
 
   get localAddress(): string | undefined {
-    return this.addresses.localAddress;
+    return this.#addresses.localAddress;
   }
 
   get localPort(): number | undefined {
-    return this.addresses.localPort;
+    return this.#addresses.localPort;
   }
 }
 
 /** Asks the kernel once, when it is first asked for; a closed handle has none. */
 export class HandleAddresses implements StreamAddresses {
-  private readonly named: StreamHandle;
-  private peer: SocketName | undefined = undefined;
-  private own: SocketName | undefined = undefined;
+  readonly #named: StreamHandle;
+  #peer: SocketName | undefined = undefined;
+  #own: SocketName | undefined = undefined;
 
   constructor(handle: StreamHandle) {
-    this.named = handle;
+    this.#named = handle;
   }
 
   get remoteAddress(): string | undefined {
-    return this.peerName().address;
+    return this.#peerName().address;
   }
 
   get remotePort(): number | undefined {
-    return this.peerName().port;
+    return this.#peerName().port;
   }
 
   get localAddress(): string | undefined {
-    return this.ownName().address;
+    return this.#ownName().address;
   }
 
   get localPort(): number | undefined {
-    return this.ownName().port;
+    return this.#ownName().port;
   }
 
-  private peerName(): SocketName {
-    if (this.peer === undefined) {
-      this.peer = {};
-      this.named.getpeername?.(this.peer);
+  #peerName(): SocketName {
+    if (this.#peer === undefined) {
+      this.#peer = {};
+      this.#named.getpeername?.(this.#peer);
     }
-    return this.peer;
+    return this.#peer;
   }
 
-  private ownName(): SocketName {
-    if (this.own === undefined) {
-      this.own = {};
-      this.named.getsockname?.(this.own);
+  #ownName(): SocketName {
+    if (this.#own === undefined) {
+      this.#own = {};
+      this.#named.getsockname?.(this.#own);
     }
-    return this.own;
+    return this.#own;
   }
 }

@@ -38,15 +38,14 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   protected isHalfOpen = false;
   protected closesAfterWrites = false;
   /** Set when the handshake is done. */
-  private handle: OwnedHandle | undefined = undefined;
-  private readonly queue: QueuedWrite[] = [];
-  private readonly held: Buffer[] = [];
+  #handle: OwnedHandle | undefined = undefined;
+  readonly #queue: QueuedWrite[] = [];
+  readonly #held: Buffer[] = [];
   /** What the handle is writing; it says nothing of it when it is closed meanwhile. */
-  private present: QueuedWrite | undefined = undefined;
-  private isPaused = false;
-  private isEndTold = false;
-  private isEndAsked = false;
-  private needsDrain = false;
+  #present: QueuedWrite | undefined = undefined;
+  #isPaused = false;
+  #isEndTold = false;
+  #isEndAsked = false;
 
   constructor(addresses: StreamAddresses, options: EncryptedStreamOptions) {
     super(addresses);
@@ -65,29 +64,29 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   abstract close(): void;
 
   writeText(text: string): boolean {
-    const last = this.queue.at(-1);
-    if (last === undefined || last.block !== undefined) return this.enqueue({ text }, text.length);
+    const last = this.#queue.at(-1);
+    if (last === undefined || last.block !== undefined) return this.#enqueue({ text }, text.length);
     last.text += text;
-    return this.count(text.length);
+    return this.#count(text.length);
   }
 
   writeBlock(block: Uint8Array, onWritten: () => void): boolean {
-    return this.enqueue({ text: '', block, onWritten }, block.length);
+    return this.#enqueue({ text: '', block, onWritten }, block.length);
   }
 
   pause(): void {
-    if (this.isPaused) return;
-    this.isPaused = true;
-    if (!this.isOver) this.handle?.readStop();
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    if (!this.isOver) this.#handle?.readStop();
   }
 
   resume(): void {
-    if (!this.isPaused) return;
-    this.isPaused = false;
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
     // The end may have come while the last piece was held.
-    const hasMore = this.held.length > 0 || this.isPeerEnded;
-    if (hasMore) process.nextTick(() => this.deliverHeld());
-    else this.startReading();
+    const hasMore = this.#held.length > 0 || this.isPeerEnded;
+    if (hasMore) process.nextTick(() => this.#deliverHeld());
+    else this.#startReading();
   }
 
   keepHalfOpen(): void {
@@ -95,7 +94,7 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   }
 
   end(): void {
-    this.isEndAsked = true;
+    this.#isEndAsked = true;
     if (this.pendingBytes === 0) this.sendEnd();
   }
 
@@ -115,11 +114,11 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
     if (length === 0 || this.isOver) return;
     if (length > 0) {
       const { readBuffer } = this.options;
-      if (this.isPaused) this.held.push(Buffer.from(readBuffer.subarray(0, length)));
+      if (this.#isPaused) this.#held.push(Buffer.from(readBuffer.subarray(0, length)));
       else this.owner.onStreamData(length, readBuffer);
     } else if (length === UV_EOF) {
       this.isPeerEnded = true;
-      if (this.held.length === 0) this.endReading();
+      if (this.#held.length === 0) this.#endReading();
     } else {
       this.finish(systemError(length, 'read'));
     }
@@ -128,88 +127,86 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   /** The handshake is done: writes go to the handle from now on. */
   protected takeHandle(handle: StreamHandle): void {
     const owned: OwnedHandle = handle;
-    this.handle = owned;
+    this.#handle = owned;
     owned.stream = this;
     owned.onread = onRead;
     owned.useUserBuffer(this.options.readBuffer);
-    if (this.isPaused) owned.readStop();
-    this.writeNext();
+    if (this.#isPaused) owned.readStop();
+    this.#writeNext();
   }
 
   /** What was being written is given back: OpenSSL has a copy of what it has not encrypted yet. */
   protected dropWrites(): void {
-    this.present?.onWritten?.();
-    this.present = undefined;
-    for (const { onWritten } of this.queue.splice(0)) onWritten?.();
+    this.#present?.onWritten?.();
+    this.#present = undefined;
+    for (const { onWritten } of this.#queue.splice(0)) onWritten?.();
     this.options.held.add(-this.pendingBytes);
     this.pendingBytes = 0;
   }
 
-  private deliverHeld(): void {
-    while (!this.isPaused && !this.isOver) {
-      const piece = this.held.shift();
+  #deliverHeld(): void {
+    while (!this.#isPaused && !this.isOver) {
+      const piece = this.#held.shift();
       if (piece === undefined) break;
       this.owner.onStreamData(piece.length, piece);
     }
-    if (this.isPaused || this.isOver) return;
-    if (this.isPeerEnded) this.endReading();
-    else this.startReading();
+    if (this.#isPaused || this.isOver) return;
+    if (this.isPeerEnded) this.#endReading();
+    else this.#startReading();
   }
 
-  private startReading(): void {
+  #startReading(): void {
     if (this.isOver || this.isPeerEnded) return;
-    this.handle?.readStart();
+    this.#handle?.readStart();
   }
 
-  private endReading(): void {
-    if (this.isEndTold) return;
-    this.isEndTold = true;
+  #endReading(): void {
+    if (this.#isEndTold) return;
+    this.#isEndTold = true;
     this.owner.onStreamEnd();
     if (this.isOver) return;
     if (this.hasEnded) this.finish(undefined);
     else if (!this.isHalfOpen) this.end();
   }
 
-  private enqueue(write: QueuedWrite, length: number): boolean {
+  #enqueue(write: QueuedWrite, length: number): boolean {
     if (this.isOver) {
       write.onWritten?.();
       return true;
     }
-    this.queue.push(write);
-    const hasRoom = this.count(length);
-    this.writeNext();
+    this.#queue.push(write);
+    const hasRoom = this.#count(length);
+    this.#writeNext();
     return hasRoom;
   }
 
-  private count(length: number): boolean {
+  #count(length: number): boolean {
     const { held, limitBytes } = this.options;
     this.pendingBytes += length;
     held.add(length);
-    if (this.pendingBytes < limitBytes && !held.isTight) return true;
-    this.needsDrain = true;
-    return false;
+    return this.pendingBytes < limitBytes && !held.isTight;
   }
 
-  private writeNext(): void {
-    const { handle } = this;
-    if (this.present !== undefined || handle === undefined || this.isOver) return;
-    const write = this.queue.shift();
+  #writeNext(): void {
+    const handle = this.#handle;
+    if (this.#present !== undefined || handle === undefined || this.isOver) return;
+    const write = this.#queue.shift();
     if (write === undefined) return;
-    this.present = write;
+    this.#present = write;
     const { text, block } = write;
     const request = this.options.handles.newWrite();
-    request.oncomplete = (status) => this.onWritten(write, status);
+    request.oncomplete = (status) => this.#onWritten(write, status);
     const status =
       block === undefined
         ? handle.writeLatin1String(request, text)
         : handle.writeBuffer(request, block);
     if (block !== undefined) request.buffer = block;
-    if (status !== 0 || !this.options.handles.wasAsync()) this.onWritten(write, status);
+    if (status !== 0 || !this.options.handles.wasAsync()) this.#onWritten(write, status);
   }
 
-  private onWritten(write: QueuedWrite, status: number): void {
-    if (this.present !== write) return;
-    this.present = undefined;
+  #onWritten(write: QueuedWrite, status: number): void {
+    if (this.#present !== write) return;
+    this.#present = undefined;
     const length = write.block?.length ?? write.text.length;
     this.pendingBytes -= length;
     this.options.held.add(-length);
@@ -219,11 +216,9 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
       this.finish(systemError(status, 'write'));
       return;
     }
-    this.writeNext();
+    this.#writeNext();
     if (this.pendingBytes > 0) return;
-    if (this.isEndAsked) this.sendEnd();
-    if (!this.needsDrain) return;
-    this.needsDrain = false;
+    if (this.#isEndAsked) this.sendEnd();
     this.owner.onStreamDrain();
   }
 }

@@ -45,25 +45,24 @@ interface OwnedHandle extends StreamHandle {
 
 export class HandleStream extends HandleAddresses implements ByteStream {
   pendingBytes = 0;
-  private readonly handle: OwnedHandle;
-  private readonly options: HandleStreamOptions;
-  private readonly owner: ByteStreamOwner;
-  private isConnecting: boolean;
-  private isPaused = false;
-  private isClosed = false;
-  private isHalfOpen = false;
-  private isEndAsked = false;
-  private hasEnded = false;
-  private hasPeerEnded = false;
-  private needsDrain = false;
-  private closesAfterEnd = false;
+  readonly #handle: OwnedHandle;
+  readonly #options: HandleStreamOptions;
+  readonly #owner: ByteStreamOwner;
+  #isConnecting: boolean;
+  #isPaused = false;
+  #isClosed = false;
+  #isHalfOpen = false;
+  #isEndAsked = false;
+  #hasEnded = false;
+  #hasPeerEnded = false;
+  #closesAfterEnd = false;
 
   private constructor(handle: OwnedHandle, options: HandleStreamOptions, isConnecting: boolean) {
     super(handle);
-    this.handle = handle;
-    this.options = options;
-    this.owner = options.owner;
-    this.isConnecting = isConnecting;
+    this.#handle = handle;
+    this.#options = options;
+    this.#owner = options.owner;
+    this.#isConnecting = isConnecting;
     handle.stream = this;
     handle.onread = onRead;
     handle.useUserBuffer(options.readBuffer);
@@ -72,7 +71,7 @@ export class HandleStream extends HandleAddresses implements ByteStream {
   /** Reads from an accepted handle from now on. */
   static accepted(handle: StreamHandle, options: HandleStreamOptions): HandleStream {
     const stream = new HandleStream(handle, options, false);
-    stream.startReading();
+    stream.#startReading();
     return stream;
   }
 
@@ -87,176 +86,172 @@ export class HandleStream extends HandleAddresses implements ByteStream {
     const handle = isPipe ? handles.newPipe() : handles.newTcp();
     const stream = new HandleStream(handle, options, true);
     const request = isPipe ? handles.newPipeConnect() : handles.newTcpConnect();
-    request.oncomplete = (status) => stream.onConnected(status);
+    request.oncomplete = (status) => stream.#onConnected(status);
     const status = isPipe
       ? (handle as ConnectablePipe).connect(request, target.path)
       : connectTcp(handle as ConnectableTcp, request, { target, local });
-    if (typeof status !== 'number') process.nextTick(() => stream.finish(status));
-    else if (status !== 0) stream.breakSoon(status, IMMEDIATE_CONNECT);
+    if (typeof status !== 'number') process.nextTick(() => stream.#finish(status));
+    else if (status !== 0) stream.#breakSoon(status, IMMEDIATE_CONNECT);
     return stream;
   }
 
   writeText(text: string): boolean {
-    if (this.isClosed) return true;
-    const request = spareWrite ?? this.options.handles.newWrite();
+    if (this.#isClosed) return true;
+    const request = spareWrite ?? this.#options.handles.newWrite();
     spareWrite = undefined;
-    const status = this.handle.writeLatin1String(request, text);
-    return this.afterWrite(request, status, text.length, undefined);
+    const status = this.#handle.writeLatin1String(request, text);
+    return this.#afterWrite(request, status, text.length, undefined);
   }
 
   writeBlock(data: Uint8Array, onWritten: () => void): boolean {
-    if (this.isClosed) {
+    if (this.#isClosed) {
       onWritten();
       return true;
     }
-    const request = this.options.handles.newWrite();
-    const status = this.handle.writeBuffer(request, data);
+    const request = this.#options.handles.newWrite();
+    const status = this.#handle.writeBuffer(request, data);
     request.buffer = data;
-    return this.afterWrite(request, status, data.length, onWritten);
+    return this.#afterWrite(request, status, data.length, onWritten);
   }
 
   pause(): void {
-    if (this.isPaused || this.isClosed) return;
-    this.isPaused = true;
-    if (!this.isConnecting) this.handle.readStop();
+    if (this.#isPaused || this.#isClosed) return;
+    this.#isPaused = true;
+    if (!this.#isConnecting) this.#handle.readStop();
   }
 
   resume(): void {
-    if (!this.isPaused || this.isClosed) return;
-    this.isPaused = false;
-    if (!this.isConnecting && !this.hasPeerEnded) this.startReading();
+    if (!this.#isPaused || this.#isClosed) return;
+    this.#isPaused = false;
+    if (!this.#isConnecting && !this.#hasPeerEnded) this.#startReading();
   }
 
   keepHalfOpen(): void {
-    this.isHalfOpen = true;
+    this.#isHalfOpen = true;
   }
 
   end(): void {
-    if (this.isEndAsked || this.isClosed) return;
-    this.isEndAsked = true;
-    if (!this.isConnecting) this.shutDown();
+    if (this.#isEndAsked || this.#isClosed) return;
+    this.#isEndAsked = true;
+    if (!this.#isConnecting) this.#shutDown();
   }
 
   closeAfterWrites(): void {
-    this.closesAfterEnd = true;
-    if (this.hasEnded) this.finish(undefined);
+    this.#closesAfterEnd = true;
+    if (this.#hasEnded) this.#finish(undefined);
     else this.end();
   }
 
   close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.handle.close();
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#handle.close();
   }
 
   reset(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     // Refused while the stream is being ended; unix sockets have none.
-    if (this.handle.reset === undefined || this.handle.reset() !== 0) this.handle.close();
+    if (this.#handle.reset === undefined || this.#handle.reset() !== 0) this.#handle.close();
   }
 
   /** The handle has read, or something ended its reading. */
   onReadable(): void {
-    const length = this.options.handles.readLength();
-    if (this.isClosed || length === 0) return;
+    const length = this.#options.handles.readLength();
+    if (this.#isClosed || length === 0) return;
     if (length > 0) {
-      this.owner.onStreamData(length, this.options.readBuffer);
+      this.#owner.onStreamData(length, this.#options.readBuffer);
       return;
     }
     if (length !== UV_EOF) {
-      this.finish(systemError(length, 'read'));
+      this.#finish(systemError(length, 'read'));
       return;
     }
-    this.hasPeerEnded = true;
-    this.owner.onStreamEnd();
-    if (this.isClosed) return;
-    if (this.hasEnded) this.finish(undefined);
-    else if (!this.isHalfOpen) this.end();
+    this.#hasPeerEnded = true;
+    this.#owner.onStreamEnd();
+    if (this.#isClosed) return;
+    if (this.#hasEnded) this.#finish(undefined);
+    else if (!this.#isHalfOpen) this.end();
   }
 
-  private onConnected(status: number): void {
-    if (this.isClosed) return;
-    this.isConnecting = false;
+  #onConnected(status: number): void {
+    if (this.#isClosed) return;
+    this.#isConnecting = false;
     if (status !== 0) {
-      this.finish(systemError(status, 'connect'));
+      this.#finish(systemError(status, 'connect'));
       return;
     }
-    this.handle.setNoDelay?.(true);
-    if (!this.isPaused) this.startReading();
-    if (this.isEndAsked) this.shutDown();
-    this.owner.onStreamConnect();
+    this.#handle.setNoDelay?.(true);
+    if (!this.#isPaused) this.#startReading();
+    if (this.#isEndAsked) this.#shutDown();
+    this.#owner.onStreamConnect();
   }
 
-  private startReading(): void {
-    const status = this.handle.readStart();
-    if (status !== 0) this.breakSoon(status, 'read');
+  #startReading(): void {
+    const status = this.#handle.readStart();
+    if (status !== 0) this.#breakSoon(status, 'read');
   }
 
-  private afterWrite(
+  #afterWrite(
     request: WriteRequest,
     status: number,
     length: number,
     onWritten: (() => void) | undefined,
   ): boolean {
     if (status !== 0) {
-      this.breakSoon(status, 'write');
+      this.#breakSoon(status, 'write');
       onWritten?.();
       return true;
     }
-    if (!this.options.handles.wasAsync()) {
+    if (!this.#options.handles.wasAsync()) {
       // The runtime holds a request only for what it writes later.
       if (onWritten === undefined) spareWrite = request;
       else onWritten();
       return true;
     }
-    const { held, limitBytes } = this.options;
+    const { held, limitBytes } = this.#options;
     this.pendingBytes += length;
     held.add(length);
     request.oncomplete = (result) => {
       onWritten?.();
-      this.onWriteCompleted(result, length);
+      this.#onWriteCompleted(result, length);
     };
-    if (this.pendingBytes < limitBytes && !held.isTight) return true;
-    this.needsDrain = true;
-    return false;
+    return this.pendingBytes < limitBytes && !held.isTight;
   }
 
-  private onWriteCompleted(status: number, length: number): void {
+  #onWriteCompleted(status: number, length: number): void {
     this.pendingBytes -= length;
-    this.options.held.add(-length);
-    if (this.isClosed) return;
+    this.#options.held.add(-length);
+    if (this.#isClosed) return;
     if (status !== 0) {
-      this.finish(systemError(status, 'write'));
+      this.#finish(systemError(status, 'write'));
       return;
     }
-    if (!this.needsDrain || this.pendingBytes > 0) return;
-    this.needsDrain = false;
-    this.owner.onStreamDrain();
+    if (this.pendingBytes === 0) this.#owner.onStreamDrain();
   }
 
-  private shutDown(): void {
-    const request = this.options.handles.newShutdown();
-    request.oncomplete = () => this.onShutDown();
-    const status = this.handle.shutdown(request);
+  #shutDown(): void {
+    const request = this.#options.handles.newShutdown();
+    request.oncomplete = () => this.#onShutDown();
+    const status = this.#handle.shutdown(request);
     // 1: done already. An error: the peer is gone, which reading reports.
-    if (status !== 0) process.nextTick(() => this.onShutDown());
+    if (status !== 0) process.nextTick(() => this.#onShutDown());
   }
 
-  private onShutDown(): void {
-    this.hasEnded = true;
-    if (this.hasPeerEnded || this.closesAfterEnd) this.finish(undefined);
+  #onShutDown(): void {
+    this.#hasEnded = true;
+    if (this.#hasPeerEnded || this.#closesAfterEnd) this.#finish(undefined);
   }
 
   /** Not within the call that found out: its caller is in the middle of something. */
-  private breakSoon(status: number, call: string): void {
-    process.nextTick(() => this.finish(systemError(status, call)));
+  #breakSoon(status: number, call: string): void {
+    process.nextTick(() => this.#finish(systemError(status, call)));
   }
 
-  private finish(error: NodeJS.ErrnoException | undefined): void {
-    if (this.isClosed) return;
+  #finish(error: NodeJS.ErrnoException | undefined): void {
+    if (this.#isClosed) return;
     this.close();
-    this.owner.onStreamClose(error);
+    this.#owner.onStreamClose(error);
   }
 }
 

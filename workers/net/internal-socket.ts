@@ -34,8 +34,8 @@ class InternalSocket extends Duplex {
   readonly remotePort = 0;
   peer: InternalSocket | undefined = undefined;
   /** Called when the peer has room again for what was written last. */
-  private onRoom: (() => void) | undefined = undefined;
-  private isEndSent = false;
+  #onRoom: (() => void) | undefined = undefined;
+  #isEndSent = false;
 
   constructor(localAddress: string, remoteAddress: string) {
     super({ allowHalfOpen: true });
@@ -58,16 +58,17 @@ class InternalSocket extends Duplex {
   }
 
   resetAndDestroy(): this {
-    this.isEndSent = true;
+    this.#isEndSent = true;
     this.peer?.destroy(resetError());
     return this.destroy();
   }
 
   override _read(): void {
     const { peer } = this;
-    const onRoom = peer?.onRoom;
-    if (peer === undefined || onRoom === undefined) return;
-    peer.onRoom = undefined;
+    if (peer === undefined) return;
+    const onRoom = peer.#onRoom;
+    if (onRoom === undefined) return;
+    peer.#onRoom = undefined;
     onRoom();
   }
 
@@ -79,29 +80,32 @@ class InternalSocket extends Duplex {
     }
     // The writer may use its buffer again once this is done.
     if (peer.push(Buffer.from(data))) done();
-    else this.onRoom = done;
+    else this.#onRoom = done;
   }
 
   override _final(done: (error?: Error) => void): void {
-    this.sendEnd();
+    this.#sendEnd();
     done();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.sendEnd();
-    const { onRoom } = this;
-    this.onRoom = undefined;
+    this.#sendEnd();
+    const onRoom = this.#onRoom;
+    this.#onRoom = undefined;
     onRoom?.();
     // Nobody reads here any more: the peer's writes fail instead of waiting.
-    const waiting = this.peer?.onRoom;
-    if (this.peer !== undefined) this.peer.onRoom = undefined;
-    waiting?.();
+    const { peer } = this;
+    if (peer !== undefined) {
+      const waiting = peer.#onRoom;
+      peer.#onRoom = undefined;
+      waiting?.();
+    }
     done(error);
   }
 
-  private sendEnd(): void {
-    if (this.isEndSent) return;
-    this.isEndSent = true;
+  #sendEnd(): void {
+    if (this.#isEndSent) return;
+    this.#isEndSent = true;
     if (this.peer?.destroyed === false) this.peer.push(null);
   }
 }

@@ -6,11 +6,11 @@ import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
 import type { StreamHandle } from './runtime-handles.ts';
 
 export class SocketStream extends AddressedStream implements ByteStream {
-  private readonly socket: net.Socket;
+  readonly #socket: net.Socket;
 
   constructor(socket: net.Socket, owner: ByteStreamOwner) {
     super(socket);
-    this.socket = socket;
+    this.#socket = socket;
     // TLS can be written to after its handshake.
     socket.on('encrypted' in socket ? 'secureConnect' : 'connect', () => {
       // A peer that was refused in the same event is gone.
@@ -24,45 +24,45 @@ export class SocketStream extends AddressedStream implements ByteStream {
   }
 
   get pendingBytes(): number {
-    return this.socket.writableLength;
+    return this.#socket.writableLength;
   }
 
   writeText(text: string): boolean {
-    return this.socket.write(text, 'latin1');
+    return this.#socket.write(text, 'latin1');
   }
 
   writeBlock(data: Uint8Array, onWritten: () => void): boolean {
-    return this.socket.write(data, onWritten);
+    return this.#socket.write(data, onWritten);
   }
 
   pause(): void {
-    this.socket.pause();
+    this.#socket.pause();
   }
 
   resume(): void {
-    this.socket.resume();
+    this.#socket.resume();
   }
 
   keepHalfOpen(): void {
-    this.socket.allowHalfOpen = true;
+    this.#socket.allowHalfOpen = true;
   }
 
   end(): void {
-    this.socket.end();
+    this.#socket.end();
   }
 
   closeAfterWrites(): void {
-    this.socket.destroySoon();
+    this.#socket.destroySoon();
   }
 
   close(): void {
-    this.socket.destroy();
+    this.#socket.destroy();
   }
 
   reset(): void {
     // What TLS wrapped has no reset of its own.
-    if ('encrypted' in this.socket) this.socket.destroy();
-    else this.socket.resetAndDestroy();
+    if ('encrypted' in this.#socket) this.#socket.destroy();
+    else this.#socket.resetAndDestroy();
   }
 }
 

@@ -54,96 +54,96 @@ interface CarryingHandle extends StreamHandle {
 }
 
 export class TlsServerStream extends EncryptedStream {
-  private readonly ground: TlsGround;
-  private readonly carrier: TlsCarrier;
-  private readonly handshake: ServerHandshake;
+  readonly #ground: TlsGround;
+  readonly #carrier: TlsCarrier;
+  readonly #handshake: ServerHandshake;
   /** Absent until it is known which protocols it offers. */
-  private tls: OwnedTlsHandle | undefined = undefined;
+  #tls: OwnedTlsHandle | undefined = undefined;
   /** What came of a first message that is not whole. */
-  private firstBytes: Buffer = EMPTY;
-  private isSecure = false;
+  #firstBytes: Buffer = EMPTY;
+  #isSecure = false;
   /** OpenSSL calls and is not to be taken away. */
-  private isWithinHandshake = false;
-  private isClosed = false;
-  private wasEndSent = false;
-  private isEndBegun = false;
+  #isWithinHandshake = false;
+  #isClosed = false;
+  #wasEndSent = false;
+  #isEndBegun = false;
 
   constructor(ground: TlsGround, handshake: ServerHandshake, options: EncryptedStreamOptions) {
     const { carrier } = ground;
     super(carrier.addresses, options);
-    this.ground = ground;
-    this.carrier = carrier;
-    this.handshake = handshake;
+    this.#ground = ground;
+    this.#carrier = carrier;
+    this.#handshake = handshake;
     // What was read before is the TLS layer's: it is taken before that one reads.
     const early = carrier.takeEarly();
-    if (handshake.protocolsFor !== undefined) this.awaitHello(Buffer.concat(early));
-    else this.wrap('none', early);
+    if (handshake.protocolsFor !== undefined) this.#awaitHello(Buffer.concat(early));
+    else this.#wrap('none', early);
   }
 
   close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.firstBytes = EMPTY;
-    if (this.isWithinHandshake) {
-      this.carrier.close(() => this.tls?.destroySSL());
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#firstBytes = EMPTY;
+    if (this.#isWithinHandshake) {
+      this.#carrier.close(() => this.#tls?.destroySSL());
     } else {
-      this.tls?.destroySSL();
-      this.carrier.close();
+      this.#tls?.destroySSL();
+      this.#carrier.close();
     }
     this.dropWrites();
-    this.handshake.onEnd();
+    this.#handshake.onEnd();
   }
 
   /** The handshake ends before it is done, or what follows it breaks. */
   onError(error: NodeJS.ErrnoException): void {
-    if (this.isClosed) return;
-    if (!this.isSecure) this.handshake.onFailure(error);
+    if (this.#isClosed) return;
+    if (!this.#isSecure) this.#handshake.onFailure(error);
     this.finish(error);
   }
 
   onHandshakeDone(): void {
     // Said again when keys are renewed.
-    const { tls } = this;
-    if (tls === undefined || this.isSecure || this.isClosed) return;
-    this.isSecure = true;
-    this.isWithinHandshake = true;
+    const tls = this.#tls;
+    if (tls === undefined || this.#isSecure || this.#isClosed) return;
+    this.#isSecure = true;
+    this.#isWithinHandshake = true;
     let refusal: Error | undefined;
     try {
-      refusal = this.handshake.onSecure(tls);
+      refusal = this.#handshake.onSecure(tls);
     } catch (error) {
       this.owner.onStreamException(error);
       return;
     }
     if (refusal !== undefined) this.finish(refusal);
-    else if (!this.isClosed) this.takeHandle(tls);
-    this.isWithinHandshake = false;
+    else if (!this.#isClosed) this.takeHandle(tls);
+    this.#isWithinHandshake = false;
   }
 
   protected get isOver(): boolean {
-    return this.isClosed;
+    return this.#isClosed;
   }
 
   protected get hasEnded(): boolean {
-    return this.wasEndSent;
+    return this.#wasEndSent;
   }
 
   protected sendEnd(): void {
-    if (this.isEndBegun || this.isClosed) return;
-    this.isEndBegun = true;
-    const { tls } = this;
+    if (this.#isEndBegun || this.#isClosed) return;
+    this.#isEndBegun = true;
+    const tls = this.#tls;
     if (tls === undefined) {
       process.nextTick(() => this.finish(undefined));
       return;
     }
     const request = this.options.handles.newShutdown();
-    request.oncomplete = () => this.onEndSent();
+    request.oncomplete = () => this.#onEndSent();
     const status = tls.shutdown(request);
     // 1: done already. An error: the peer is gone, which reading reports.
-    if (status !== 0) process.nextTick(() => this.onEndSent());
+    if (status !== 0) process.nextTick(() => this.#onEndSent());
   }
 
   protected finish(error: NodeJS.ErrnoException | undefined): void {
-    if (this.isClosed) return;
+    if (this.#isClosed) return;
     this.close();
     this.owner.onStreamClose(error);
   }
@@ -156,42 +156,43 @@ export class TlsServerStream extends EncryptedStream {
   /** Bytes of the first message have come, or its reading ended. */
   onFirstBytes(): void {
     const length = this.options.handles.readLength();
-    if (length === 0 || this.isClosed) return;
+    if (length === 0 || this.#isClosed) return;
     if (length < 0) return this.onEarlyEnd();
-    this.lookAt(Buffer.concat([this.firstBytes, this.options.readBuffer.subarray(0, length)]));
+    this.#lookAt(Buffer.concat([this.#firstBytes, this.options.readBuffer.subarray(0, length)]));
   }
 
-  private awaitHello(early: Buffer): void {
-    const beneath: CarryingHandle = this.ground.handle;
+  #awaitHello(early: Buffer): void {
+    const beneath: CarryingHandle = this.#ground.handle;
     beneath.server = this;
     beneath.onread = onFirstBytes;
     beneath.useUserBuffer(this.options.readBuffer);
     if (early.length === 0) beneath.readStart();
-    else process.nextTick(() => this.isClosed || this.lookAt(early));
+    else process.nextTick(() => this.#isClosed || this.#lookAt(early));
   }
 
-  private lookAt(firstBytes: Buffer): void {
+  #lookAt(firstBytes: Buffer): void {
     try {
-      const protocols = this.handshake.protocolsFor?.(firstBytes) ?? 'none';
+      const protocols = this.#handshake.protocolsFor?.(firstBytes) ?? 'none';
       if (protocols === 'more') {
-        this.firstBytes = firstBytes;
-        this.ground.handle.readStart();
+        this.#firstBytes = firstBytes;
+        this.#ground.handle.readStart();
         return;
       }
-      this.firstBytes = EMPTY;
-      this.ground.handle.readStop();
-      this.begin(this.wrap(protocols), [firstBytes]);
+      this.#firstBytes = EMPTY;
+      this.#ground.handle.readStop();
+      this.#begin(this.#wrap(protocols), [firstBytes]);
     } catch (error) {
       this.owner.onStreamException(error);
     }
   }
 
   /** Puts the TLS layer onto the stream; it reads as soon as it has what came before. */
-  private wrap(protocols: Buffer | 'none', early?: readonly Buffer[]): TlsHandle {
-    const { handshake, ground } = this;
+  #wrap(protocols: Buffer | 'none', early?: readonly Buffer[]): TlsHandle {
+    const handshake = this.#handshake;
+    const ground = this.#ground;
     const stream: CarryingHandle = ground.handle;
     const handle: OwnedTlsHandle = ground.runtime.wrapServer(stream, handshake.context);
-    this.tls = handle;
+    this.#tls = handle;
     stream.tls = handle;
     handle.server = this;
     handle.onread = onEarlyRead;
@@ -210,17 +211,17 @@ export class TlsServerStream extends EncryptedStream {
       });
     }
     if (early?.length === 0) handle.readStart();
-    else if (early !== undefined) process.nextTick(() => this.begin(handle, early));
+    else if (early !== undefined) process.nextTick(() => this.#begin(handle, early));
     return handle;
   }
 
-  private begin(tls: TlsHandle, early: readonly Buffer[]): void {
-    for (const piece of early) if (!this.isClosed) tls.receive(piece);
-    if (!this.isClosed) tls.readStart();
+  #begin(tls: TlsHandle, early: readonly Buffer[]): void {
+    for (const piece of early) if (!this.#isClosed) tls.receive(piece);
+    if (!this.#isClosed) tls.readStart();
   }
 
-  private onEndSent(): void {
-    this.wasEndSent = true;
+  #onEndSent(): void {
+    this.#wasEndSent = true;
     if (this.isPeerEnded || this.closesAfterWrites) this.finish(undefined);
   }
 }

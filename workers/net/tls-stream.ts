@@ -8,14 +8,14 @@ import { EncryptedStream, type EncryptedStreamOptions } from './encrypted-stream
 import type { StreamHandle } from './runtime-handles.ts';
 
 export class TlsStream extends EncryptedStream {
-  private readonly socket: tls.TLSSocket;
+  readonly #socket: tls.TLSSocket;
   /** Closed from here: nothing more is said. */
-  private isClosed = false;
+  #isClosed = false;
 
   constructor(socket: tls.TLSSocket, options: Omit<EncryptedStreamOptions, 'limitBytes'>) {
     super(socket, { ...options, limitBytes: socket.writableHighWaterMark });
-    this.socket = socket;
-    socket.on('secure', () => this.onSecure());
+    this.#socket = socket;
+    socket.on('secure', () => this.#onSecure());
     socket.on('secureConnect', () => {
       // A peer that was refused in the same event is gone.
       if (!socket.destroyed) this.owner.onStreamConnect();
@@ -24,42 +24,42 @@ export class TlsStream extends EncryptedStream {
       if (this.isPeerEnded || this.closesAfterWrites) socket.destroy();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => this.owner.onStreamClose(error));
-    socket.on('close', () => this.onSocketClosed());
+    socket.on('close', () => this.#onSocketClosed());
   }
 
   override keepHalfOpen(): void {
     super.keepHalfOpen();
-    this.socket.allowHalfOpen = true;
+    this.#socket.allowHalfOpen = true;
   }
 
   close(): void {
-    this.isClosed = true;
-    this.socket.destroy();
+    this.#isClosed = true;
+    this.#socket.destroy();
   }
 
   protected get isOver(): boolean {
-    return this.socket.destroyed;
+    return this.#socket.destroyed;
   }
 
   protected get hasEnded(): boolean {
-    return this.socket.writableFinished;
+    return this.#socket.writableFinished;
   }
 
   protected sendEnd(): void {
-    this.socket.end();
+    this.#socket.end();
   }
 
   protected finish(error: NodeJS.ErrnoException | undefined): void {
-    this.socket.destroy(error);
+    this.#socket.destroy(error);
   }
 
-  private onSecure(): void {
-    const handle = (this.socket as unknown as { _handle: StreamHandle | null })._handle;
-    if (handle !== null && !this.socket.destroyed) this.takeHandle(handle);
+  #onSecure(): void {
+    const handle = (this.#socket as unknown as { _handle: StreamHandle | null })._handle;
+    if (handle !== null && !this.#socket.destroyed) this.takeHandle(handle);
   }
 
-  private onSocketClosed(): void {
+  #onSocketClosed(): void {
     this.dropWrites();
-    if (!this.isClosed) this.owner.onStreamClose(undefined);
+    if (!this.#isClosed) this.owner.onStreamClose(undefined);
   }
 }

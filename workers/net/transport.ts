@@ -23,7 +23,7 @@ import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 import { isTls, SocketStream, socketOfHandle } from './socket-stream.ts';
 import { TlsStream } from './tls-stream.ts';
-import type { Wire } from './wire.ts';
+import type { Wire, WriteObserver } from './wire.ts';
 import { bufferLimit, giveBackBlock, OpenBlock, takeBlock } from './write-blocks.ts';
 
 /** Pieces up to these lengths travel as text, the second where writes are gathered. */
@@ -49,29 +49,30 @@ export interface TransportHandler {
 }
 
 export class Transport implements Flushable, Wire, ByteStreamOwner {
-  private readonly stream: ByteStream;
-  private readonly loop: WorkerLoop;
-  private readonly handler: TransportHandler;
-  private readonly counters: ByteCounters | undefined;
-  private text = '';
-  private isDirty = false;
+  readonly #stream: ByteStream;
+  readonly #loop: WorkerLoop;
+  readonly #handler: TransportHandler;
+  readonly #counters: ByteCounters | undefined;
+  #text = '';
+  #isDirty = false;
   /** Of a transport that writes once in a turn. */
-  private gathered: OpenBlock | undefined = undefined;
-  private isBlocked = false;
-  private isClosed = false;
-  private isHalfOpen = false;
-  private pauses = 0;
+  #gathered: OpenBlock | undefined = undefined;
+  #observer: WriteObserver | undefined = undefined;
+  #isBlocked = false;
+  #isClosed = false;
+  #isHalfOpen = false;
+  #pauses = 0;
   /** Bytes of the last read, which `counters.waiting` holds. */
-  private lastRead = 0;
+  #lastRead = 0;
   /** Of the whole connection. */
   bytesRead = 0;
   bytesWritten = 0;
 
   private constructor(parts: TransportParts, open: (transport: Transport) => ByteStream) {
-    this.loop = parts.loop;
-    this.handler = parts.handler;
-    this.counters = parts.counters;
-    this.stream = open(this);
+    this.#loop = parts.loop;
+    this.#handler = parts.handler;
+    this.#counters = parts.counters;
+    this.#stream = open(this);
   }
 
   /** Takes over a socket that node:net accepted or TLS made. */
@@ -100,7 +101,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     bufferLimitBytes: number,
   ): Transport {
     return new Transport(parts, (transport) => {
-      const options = transport.handleOptions(bufferLimitBytes);
+      const options = transport.#handleOptions(bufferLimitBytes);
       return options === undefined
         ? new SocketStream(socketOfHandle(handle), transport)
         : HandleStream.accepted(handle, options);
@@ -114,7 +115,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     { local, bufferLimitBytes }: ConnectOptions,
   ): Transport {
     return new Transport(parts, (transport) => {
-      const options = transport.handleOptions(bufferLimitBytes);
+      const options = transport.#handleOptions(bufferLimitBytes);
       if (options !== undefined) return HandleStream.connect(target, local, options);
       const isPlain = local === undefined || 'path' in target;
       const socket = isPlain ? net.connect(target) : connectLocalSocket(local, target);
@@ -124,108 +125,111 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   }
 
   get addresses(): StreamAddresses {
-    return this.stream;
+    return this.#stream;
   }
 
   /** Bytes that were written and that the kernel has not taken yet. */
   get pendingBytes(): number {
-    return this.stream.pendingBytes;
+    return this.#stream.pendingBytes;
   }
 
   get closed(): boolean {
-    return this.isClosed;
+    return this.#isClosed;
   }
 
   /** True while what waits to be written is above the limit. */
   get blocked(): boolean {
-    return this.isBlocked;
+    return this.#isBlocked;
   }
 
   writeText(text: string): void {
-    if (this.isClosed) return;
-    if (this.text.length + text.length > MAX_TEXT) this.flush();
-    this.text += text;
-    this.markDirty();
+    if (this.#isClosed) return;
+    if (this.#text.length + text.length > MAX_TEXT) this.flush();
+    this.#text += text;
+    this.#markDirty();
   }
 
   writeData(data: Buffer): void {
-    if (this.isClosed) return;
-    if (data.length > MAX_GATHERED_TEXT_PIECE && this.gather(data)) return;
+    if (this.#isClosed) return;
+    if (data.length > MAX_GATHERED_TEXT_PIECE && this.#gather(data)) return;
     if (data.length <= MAX_TEXT_PIECE) {
       this.writeText(data.toString('latin1'));
       return;
     }
-    const { text } = this;
-    this.text = '';
+    const text = this.#text;
+    this.#text = '';
     const length = text.length + data.length;
     const block = takeBlock(length);
     if (text.length > 0) block.write(text, 0, 'latin1');
     data.copy(block, text.length);
-    this.wrote(
-      this.stream.writeBlock(block.subarray(0, length), () => giveBackBlock(block)),
+    this.#wrote(
+      this.#stream.writeBlock(block.subarray(0, length), () => giveBackBlock(block)),
       length,
     );
   }
 
   flush(): void {
-    this.isDirty = false;
-    const { text, gathered } = this;
+    this.#isDirty = false;
+    const text = this.#text;
+    const gathered = this.#gathered;
     const length = text.length + (gathered?.length ?? 0);
-    if (length === 0 || this.isClosed) return;
-    this.text = '';
-    this.wrote(gathered?.writeTo(this.stream, text) ?? this.stream.writeText(text), length);
+    if (length === 0 || this.#isClosed) return;
+    this.#text = '';
+    this.#wrote(gathered?.writeTo(this.#stream, text) ?? this.#stream.writeText(text), length);
+    this.#observer?.onWritten(this.#stream.pendingBytes > 0);
   }
 
-  gatherTurns(): void {
+  gatherTurns(observer?: WriteObserver): boolean {
     // A socket takes nothing once its peer has ended, which may be in the same turn.
-    if (!(this.stream instanceof SocketStream)) this.gathered ??= new OpenBlock();
+    if (this.#stream instanceof SocketStream) return false;
+    this.#gathered ??= new OpenBlock();
+    this.#observer = observer;
+    return true;
   }
 
   afterRecords(task: Flushable): boolean {
-    const isEncrypted = this.stream instanceof EncryptedStream;
-    if (isEncrypted) this.loop.turnEnd.add(task);
+    const isEncrypted = this.#stream instanceof EncryptedStream;
+    if (isEncrypted) this.#loop.turnEnd.add(task);
     return isEncrypted;
   }
 
   defer(task: Flushable): void {
-    this.loop.flushLater(task);
+    this.#loop.flushLater(task);
   }
 
   pauseReading(paused: boolean): void {
-    this.pauses += paused ? 1 : -1;
-    if (this.isClosed) return;
-    if (paused && this.pauses === 1) this.stream.pause();
-    else if (!paused && this.pauses === 0) this.stream.resume();
+    this.#pauses += paused ? 1 : -1;
+    if (this.#isClosed) return;
+    if (paused && this.#pauses === 1) this.#stream.pause();
+    else if (!paused && this.#pauses === 0) this.#stream.resume();
   }
 
   /** Each direction ends by itself from now on: `onRemoteEnd`, `endWriting`, and then the close. */
   keepHalfOpen(): void {
-    this.isHalfOpen = true;
-    this.stream.keepHalfOpen();
+    this.#isHalfOpen = true;
+    this.#stream.keepHalfOpen();
   }
 
   endWriting(): void {
-    if (this.isClosed) return;
+    if (this.#isClosed) return;
     this.flush();
-    this.stream.end();
+    this.#stream.end();
   }
 
   /** Closes at once; what was not sent is lost. The handler is not told. */
   close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.countWaiting(0);
-    this.writeLast();
-    this.stream.close();
+    if (this.#isClosed) return;
+    this.#noteClosed();
+    this.#writeLast();
+    this.#stream.close();
   }
 
   /** Closes with a reset instead of an orderly end. */
   reset(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.countWaiting(0);
-    this.dropWrites();
-    this.stream.reset();
+    if (this.#isClosed) return;
+    this.#noteClosed();
+    this.#dropWrites();
+    this.#stream.reset();
   }
 
   /**
@@ -233,160 +237,158 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
    * wait with `close`. The handler hears no more data either way.
    */
   closeAfterWrites(): boolean {
-    if (this.isClosed) return true;
+    if (this.#isClosed) return true;
     this.flush();
-    if (this.stream.pendingBytes === 0) {
+    if (this.#stream.pendingBytes === 0) {
       this.close();
       return true;
     }
-    this.stream.closeAfterWrites();
+    this.#stream.closeAfterWrites();
     return false;
   }
 
   onStreamConnect(): void {
-    if (this.isClosed) return;
-    this.loop.enter();
-    try {
-      this.handler.onConnect();
-    } catch (error) {
-      this.loop.failed(error, this);
-    }
-    this.loop.leave();
+    if (!this.#isClosed) this.#tell(() => this.#handler.onConnect());
   }
 
   onStreamData(length: number, input: Buffer): void {
-    if (this.isClosed) return;
-    this.loop.enter();
+    if (this.#isClosed) return;
+    this.#loop.enter();
     this.bytesRead += length;
-    this.counters?.stats.add(this.counters.received, length);
-    this.countWaiting(length);
+    this.#counters?.stats.add(this.#counters.received, length);
+    this.#countWaiting(length);
     try {
-      this.handler.onData(input, 0, length);
+      this.#handler.onData(input, 0, length);
     } catch (error) {
-      this.loop.failed(error, this);
+      this.#loop.failed(error, this);
     }
-    this.loop.leave();
+    this.#loop.leave();
   }
 
   onStreamDrain(): void {
-    if (this.isClosed || !this.isBlocked) return;
-    this.loop.enter();
-    this.isBlocked = false;
-    try {
-      this.handler.onWriteBlocked(false);
-    } catch (error) {
-      this.loop.failed(error, this);
-    }
-    this.loop.leave();
+    this.#observer?.onWritten(false);
+    if (this.#isClosed || !this.#isBlocked) return;
+    this.#isBlocked = false;
+    this.#tell(() => this.#handler.onWriteBlocked(false));
   }
 
   onStreamEnd(): void {
-    if (!this.isHalfOpen) {
+    if (!this.#isHalfOpen) {
       this.onStreamClose(undefined);
       return;
     }
-    if (this.isClosed) return;
-    this.loop.enter();
-    this.countWaiting(0);
-    try {
-      this.handler.onRemoteEnd?.();
-    } catch (error) {
-      this.loop.failed(error, this);
-    }
-    this.loop.leave();
+    if (this.#isClosed) return;
+    this.#countWaiting(0);
+    this.#tell(() => this.#handler.onRemoteEnd?.());
   }
 
   onStreamClose(error: NodeJS.ErrnoException | undefined): void {
-    if (this.isClosed) return;
-    this.loop.enter();
-    this.isClosed = true;
-    this.countWaiting(0);
-    if (error === undefined) this.writeLast();
-    this.dropWrites();
-    this.stream.close();
+    if (this.#isClosed) return;
+    this.#loop.enter();
+    this.#noteClosed();
+    if (error === undefined) this.#writeLast();
+    this.#dropWrites();
+    this.#stream.close();
     try {
-      this.handler.onRemoteClose(error);
+      this.#handler.onRemoteClose(error);
     } catch (exception) {
-      this.loop.failed(exception, this);
+      this.#loop.failed(exception, this);
     }
-    this.loop.leave();
+    this.#loop.leave();
   }
 
   onStreamException(error: unknown): void {
-    this.loop.run(undefined, () => this.loop.failed(error, this));
+    this.#loop.run(undefined, () => this.#loop.failed(error, this));
   }
 
   /** Also of a transport that is closed: its handler may not have seen to everything. */
   onException(): void {
-    if (this.handler.onException !== undefined) {
-      this.handler.onException();
+    if (this.#handler.onException !== undefined) {
+      this.#handler.onException();
       return;
     }
-    if (this.isClosed) return;
+    if (this.#isClosed) return;
     this.reset();
-    this.handler.onRemoteClose(systemError(UV_ECONNABORTED, 'read'));
+    this.#handler.onRemoteClose(systemError(UV_ECONNABORTED, 'read'));
   }
 
-  private handleOptions(bufferLimitBytes: number): HandleStreamOptions | undefined {
+  #handleOptions(bufferLimitBytes: number): HandleStreamOptions | undefined {
     if (runtimeHandles === undefined) return undefined;
     return {
       handles: runtimeHandles,
-      readBuffer: this.loop.readBuffer,
+      readBuffer: this.#loop.readBuffer,
       limitBytes: bufferLimit(bufferLimitBytes),
-      held: this.loop.held,
+      held: this.#loop.held,
       owner: this,
     };
   }
 
-  private countWaiting(length: number): void {
-    if (length === this.lastRead) return;
-    this.counters?.stats.add(this.counters.waiting, length - this.lastRead);
-    this.lastRead = length;
+  #countWaiting(length: number): void {
+    if (length === this.#lastRead) return;
+    this.#counters?.stats.add(this.#counters.waiting, length - this.#lastRead);
+    this.#lastRead = length;
   }
 
-  private countSent(length: number): void {
+  #tell(event: () => void): void {
+    this.#loop.enter();
+    try {
+      event();
+    } catch (error) {
+      this.#loop.failed(error, this);
+    }
+    this.#loop.leave();
+  }
+
+  #noteClosed(): void {
+    this.#isClosed = true;
+    this.#countWaiting(0);
+    this.#observer?.onWritten(false);
+  }
+
+  #countSent(length: number): void {
     this.bytesWritten += length;
-    this.counters?.stats.add(this.counters.sent, length);
+    this.#counters?.stats.add(this.#counters.sent, length);
   }
 
-  private wrote(hasRoom: boolean, length: number): void {
-    this.countSent(length);
-    if (hasRoom || this.isBlocked) return;
-    this.handler.onWriteBlocked((this.isBlocked = true));
+  #wrote(hasRoom: boolean, length: number): void {
+    this.#countSent(length);
+    if (hasRoom || this.#isBlocked || this.#stream.pendingBytes === 0) return;
+    this.#handler.onWriteBlocked((this.#isBlocked = true));
   }
 
   /** What earlier events of the turn wrote still leaves; what waits longer is lost. */
-  private writeLast(): void {
-    const { text, gathered } = this;
-    this.text = '';
+  #writeLast(): void {
+    const text = this.#text;
+    const gathered = this.#gathered;
+    this.#text = '';
     const length = text.length + (gathered?.length ?? 0);
     if (gathered === undefined || length === 0) return;
-    this.countSent(length);
-    gathered.writeTo(this.stream, text);
+    this.#countSent(length);
+    gathered.writeTo(this.#stream, text);
   }
 
-  private dropWrites(): void {
-    this.text = '';
-    this.gathered?.drop();
+  #dropWrites(): void {
+    this.#text = '';
+    this.#gathered?.drop();
   }
 
   /** Adds the text and the data behind it to what the turn writes at once; false: neither. */
-  private gather(data: Buffer): boolean {
-    const { gathered } = this;
+  #gather(data: Buffer): boolean {
+    const gathered = this.#gathered;
     if (gathered === undefined) return false;
-    if (!gathered.add(this.text, data)) {
+    if (!gathered.add(this.#text, data)) {
       if (gathered.length > 0) this.flush();
-      if (!gathered.add(this.text, data)) return false;
+      if (!gathered.add(this.#text, data)) return false;
     }
-    this.text = '';
-    this.markDirty();
+    this.#text = '';
+    this.#markDirty();
     return true;
   }
 
-  private markDirty(): void {
-    if (this.isDirty) return;
-    this.isDirty = true;
-    if (this.gathered !== undefined) this.loop.turnEnd.add(this);
-    else this.loop.flushLater(this);
+  #markDirty(): void {
+    if (this.#isDirty) return;
+    this.#isDirty = true;
+    if (this.#gathered !== undefined) this.#loop.turnEnd.add(this);
+    else this.#loop.flushLater(this);
   }
 }

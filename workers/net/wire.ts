@@ -1,6 +1,12 @@
 /** The seam between a codec and the bytes of its connection. */
 import type { Flushable } from '../loop/worker-loop.ts';
 
+/** Hears whether what was written has left. */
+export interface WriteObserver {
+  /** A turn's writes are done, or nothing waits any more. `isWaiting`: the kernel did not take all. */
+  onWritten(isWaiting: boolean): void;
+}
+
 /** What a codec needs of its transport. */
 export interface Wire {
   /** Adds latin-1 text to what is written when the present event ends. */
@@ -9,8 +15,11 @@ export interface Wire {
   writeData(data: Buffer): void;
   /** Counted: reading goes on when every `true` has had its `false`. */
   pauseReading(paused: boolean): void;
-  /** From now on written once in each turn of the loop: many events write to this connection. */
-  gatherTurns?(): void;
+  /**
+   * From now on written once in each turn of the loop: many events write to this connection. False
+   * where the connection cannot; then `observer` hears nothing.
+   */
+  gatherTurns?(observer?: WriteObserver): boolean;
   /**
    * True where what has come is read in records, each an event: `task.flush` is called when all of
    * them were read.

@@ -4,8 +4,8 @@
  * it has much without an answer, or while its client takes none.
  */
 import { REDIS_PROXY } from '../../shared/stats/templates/redis.ts';
-import { asciiLower } from '../../shared/text/ascii.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
+import type { Flushable } from '../loop/worker-loop.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import type {
   ConnectionObserver,
@@ -19,13 +19,12 @@ import {
   encodeValue,
   errorValue,
   OK,
-  RespKind,
   type RespValue,
   type RespVersion,
 } from './codec/resp-value.ts';
 import type { RedisProxyServer } from './redis-proxy.ts';
 import { ClientIdentity } from './session/client-identity.ts';
-import { greetingAnswer, NO_VERSION, readGreeting } from './session/hello.ts';
+import { comesTooEarly, greetingAnswer, NO_VERSION, readGreeting } from './session/hello.ts';
 import { PendingCommand } from './session/pending-command.ts';
 import { Transaction } from './session/transaction.ts';
 import type { Asker, Words } from './splitting/command-run.ts';
@@ -38,10 +37,9 @@ const { index } = REDIS_PROXY;
 const CLOSE_TIMEOUT_MS = 10_000;
 /** Commands without an answer, beyond which nothing more is read. */
 const UNANSWERED_MAX = 1024;
-/** Those that a client without the agreement on RESP3 may send. */
-const BEFORE_HELLO: ReadonlySet<string> = new Set(['hello', 'auth', 'quit']);
-
-export class RedisConnection implements ServedConnection, TransportHandler, Session, TimerOwner {
+export class RedisConnection
+  implements ServedConnection, TransportHandler, Session, TimerOwner, Flushable
+{
   readonly openedMs: number;
   readonly info: StreamInfo;
   readonly transaction = new Transaction();
@@ -59,6 +57,7 @@ export class RedisConnection implements ServedConnection, TransportHandler, Sess
   #isWriteBlocked = false;
   /** Commands of one read are answered together. */
   #isReading = false;
+  #isDirty = false;
   #isEnded = false;
   isClosed = false;
 
@@ -114,7 +113,7 @@ export class RedisConnection implements ServedConnection, TransportHandler, Sess
     } finally {
       this.#isReading = false;
     }
-    this.#flush();
+    this.flush();
   }
 
   onValue(value: RespValue): void {
@@ -151,16 +150,23 @@ export class RedisConnection implements ServedConnection, TransportHandler, Sess
     this.#identity.authenticate(words, (value) => asker.answer(value));
   }
 
-  greet(words: Words, asker: Asker): void {
-    const greeting = readGreeting(words, this.#server.config.version);
+  greet(words: Words, asker: Asker, count: (answer: RespValue) => void): void {
+    const tell = (value: RespValue): void => {
+      count(value);
+      asker.answer(value);
+    };
+    const greeting = readGreeting(words, {
+      wanted: this.#server.config.version,
+      present: this.#version,
+    });
     if (!('auth' in greeting)) {
-      asker.answer(greeting);
+      tell(greeting);
       return;
     }
-    const { auth, version = this.#version } = greeting;
+    const { auth, version } = greeting;
     const greet = (value: RespValue): void => {
       if (value === OK) this.#speak(version, asker);
-      asker.answer(value === OK ? greetingAnswer(version) : value);
+      tell(value === OK ? greetingAnswer(version) : value);
     };
     if (auth !== undefined) this.#identity.check(auth.username, auth.password, greet);
     else greet(this.isAllowed ? OK : errorValue(NOT_AUTHENTICATED));
@@ -194,13 +200,18 @@ export class RedisConnection implements ServedConnection, TransportHandler, Sess
     }
   }
 
-  /** A command has its answer. */
+  /** A command has its answer. Those of one event leave together. */
   #answered(): void {
-    if (!this.#isReading) this.#flush();
+    // What comes behind a QUIT is not for this connection, once all before it is answered.
+    if (this.#isReading && this.#isQuitting) this.flush();
+    if (this.#isReading || this.#isDirty) return;
+    this.#isDirty = true;
+    this.#server.parts.loop.flushLater(this);
   }
 
   /** Writes the answers whose turn it is. */
-  #flush(): void {
+  flush(): void {
+    this.#isDirty = false;
     if (this.isClosed) return;
     let done = 0;
     for (const { value, version } of this.#pending) {
@@ -279,10 +290,4 @@ export class RedisConnection implements ServedConnection, TransportHandler, Sess
     this.#server.subtract(index.downstream_cx_active, 1);
     this.#observer.onConnectionEnd(this);
   }
-}
-
-function comesTooEarly({ kind, items }: RespValue): boolean {
-  const [first] = items;
-  if (kind !== RespKind.array || first?.kind !== RespKind.bulk) return false;
-  return !BEFORE_HELLO.has(asciiLower(first.text));
 }

@@ -16,6 +16,7 @@ import type { HostRewriter } from './host-rewrite.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
 import type { PathRewriter } from './path-rewrite.ts';
 import { compileHashPolicies } from './hash-policy.ts';
+import { compileClusterScript } from './cluster-script.ts';
 import { compileRetryPolicy } from './retry-policy.ts';
 import { filterSettingsOf, mutationsOf } from './route-context.ts';
 import type { RouteContext } from './route-context.ts';
@@ -45,6 +46,11 @@ export function compileClusterRoute(
     case 'cluster_header': {
       const base = make();
       return (headers) => base.withCluster(headers.get(cluster.header) ?? '');
+    }
+    case 'script': {
+      const base = make();
+      const choose = compileClusterScript(cluster);
+      return (headers) => base.withCluster(choose(headers));
     }
     case 'weighted':
       return compileWeightedChoice(

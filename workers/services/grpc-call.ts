@@ -14,9 +14,11 @@ import {
 import type { CallFailure, ServiceCallbacks, ServiceStream } from './service-client.ts';
 
 const HTTP_OK = 200;
+/** Details of a call that the service itself ended. */
+const BY_SERVICE = 'via_upstream';
 const FAULTS: Readonly<Record<FrameFault, GrpcStatus>> = {
-  compressed: { code: GrpcCode.internal, message: '' },
-  too_large: { code: GrpcCode.resourceExhausted, message: '' },
+  compressed: { code: GrpcCode.internal, message: '', details: BY_SERVICE },
+  too_large: { code: GrpcCode.resourceExhausted, message: '', details: BY_SERVICE },
 };
 const NOTHING = Buffer.alloc(0);
 
@@ -85,7 +87,7 @@ export class ClusterCall implements GrpcStream, ServiceCallbacks {
     } else if (headers.status === HTTP_OK) {
       this.#callbacks.onInitialMetadata?.(headers);
     } else {
-      this.#end({ code: GrpcCode.cancelled, message: '' });
+      this.#end({ code: GrpcCode.cancelled, message: '', details: BY_SERVICE });
     }
   }
 
@@ -94,18 +96,19 @@ export class ClusterCall implements GrpcStream, ServiceCallbacks {
     const fault = this.#reader.read(data);
     if (this.#isOver) return;
     if (fault !== undefined) this.#end(FAULTS[fault]);
-    else if (endStream) this.#end({ code: GrpcCode.unknown, message: '' });
+    else if (endStream) this.#end({ code: GrpcCode.unknown, message: '', details: BY_SERVICE });
   }
 
   onTrailers(trailers: HeaderMap): void {
     if (this.#isOver) return;
-    if (this.#reader.isWithin) this.#end({ code: GrpcCode.internal, message: '' });
-    else this.#end(statusIn(trailers));
+    if (this.#reader.isWithin) {
+      this.#end({ code: GrpcCode.internal, message: '', details: BY_SERVICE });
+    } else this.#end(statusIn(trailers));
   }
 
-  onFailure({ status, body }: CallFailure): void {
-    if (this.#hasAnswer) this.#end({ code: GrpcCode.internal, message: '' });
-    else this.#end({ code: grpcStatusOfHttp(status), message: body });
+  onFailure({ status, body, details }: CallFailure): void {
+    if (this.#hasAnswer) this.#end({ code: GrpcCode.internal, message: '', details });
+    else this.#end({ code: grpcStatusOfHttp(status), message: body, details });
   }
 
   pauseRequest(paused: boolean): void {
@@ -139,7 +142,7 @@ function statusIn(metadata: HeaderMap): GrpcStatus {
   const message = metadata.get('grpc-message') ?? '';
   // Anything but a number is no status.
   const code = /^\d{1,9}$/.test(text) ? Number(text) : GrpcCode.unknown;
-  return { code, message: unescaped(message) };
+  return { code, message: unescaped(message), details: BY_SERVICE };
 }
 
 /** Percent-encoded UTF-8; what is not stays as it is. */

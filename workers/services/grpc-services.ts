@@ -15,6 +15,8 @@ import type { StreamInfo } from '../stream/stream-info.ts';
 export interface GrpcStatus {
   readonly code: number;
   readonly message: string;
+  /** Response code details of the call, for messages that say how it ended. */
+  readonly details?: string;
 }
 
 /** Codes that the proxy itself decides by. */

@@ -40,33 +40,33 @@ export class ConnectionFacts implements ConnectionInfo {
   dynamicMetadata: ConnectionInfo['dynamicMetadata'];
   proxyTlvs: ConnectionInfo['proxyTlvs'] = undefined;
   fingerprints: ConnectionInfo['fingerprints'] = undefined;
-  private readonly listener: ListenerInfo;
-  private readonly addresses: StreamAddresses;
-  private knownLocalAddress: Address | undefined;
+  readonly #listener: ListenerInfo;
+  readonly #addresses: StreamAddresses;
+  #knownLocalAddress: Address | undefined;
 
   constructor(addresses: StreamAddresses, listener: ListenerInfo) {
-    this.addresses = addresses;
-    this.listener = listener;
+    this.#addresses = addresses;
+    this.#listener = listener;
     this.remoteAddress = socketAddress(addresses.remoteAddress, addresses.remotePort);
     this.directRemoteAddress = this.remoteAddress;
     this.filterChainName = listener.filterChainName;
-    this.knownLocalAddress = listener.localAddress;
+    this.#knownLocalAddress = listener.localAddress;
     this.dynamicMetadata = listener.dynamicMetadata;
   }
 
   get listenerName(): string {
-    return this.listener.name;
+    return this.#listener.name;
   }
 
   get direction(): ConnectionInfo['direction'] {
-    return this.listener.direction;
+    return this.#listener.direction;
   }
 
   /** What a proxy before us said of the connection. */
   overrideAddresses(remote: Address | undefined, local: Address | undefined): void {
     if (remote !== undefined) this.remoteAddress = remote;
     if (local === undefined) return;
-    this.knownLocalAddress = local;
+    this.#knownLocalAddress = local;
     this.originalDestination = local;
   }
 
@@ -94,8 +94,11 @@ export class ConnectionFacts implements ConnectionInfo {
 
   /** Kept for whoever asks when the connection is closed. */
   readLocalAddress(): Address {
-    this.knownLocalAddress ??= socketAddress(this.addresses.localAddress, this.addresses.localPort);
-    return this.knownLocalAddress;
+    this.#knownLocalAddress ??= socketAddress(
+      this.#addresses.localAddress,
+      this.#addresses.localPort,
+    );
+    return this.#knownLocalAddress;
   }
 }
 

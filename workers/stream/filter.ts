@@ -88,14 +88,16 @@ export interface FilterCallbacks extends StreamCallbacks {
   injectResponseData(data: Buffer, endStream: boolean): void;
   injectResponseTrailers(trailers: HeaderMap): void;
   /**
-   * Only while headers that are all there is pass this filter: what the filters behind it see as the
-   * rest of the message.
+   * Only while headers that are all there is pass this filter, or before it lets them go: what the
+   * filters behind it see as the rest of the message.
    */
   addRequestBody(data: Buffer): void;
   addResponseBody(data: Buffer, trailers?: HeaderMap): void;
   /** Back-pressure of a filter that takes bodies: counted, balanced by the caller. */
   pauseRequest(paused: boolean): void;
   pauseResponse(paused: boolean): void;
+  /** Somebody, the message's receiver or a filter, has asked its sender to wait. */
+  isPaused(side: 'request' | 'response'): boolean;
 }
 
 /** What was kept of a request behind its headers. */

@@ -12,9 +12,9 @@ import { DEFAULT_ORDER } from './pseudo-order.ts';
  * entries.
  */
 export class HeaderMap {
-  private readonly fields: string[] = [];
+  readonly #fields: string[] = [];
   /** Read only, so that nothing gets in past the methods below. */
-  readonly entries: readonly string[] = this.fields;
+  readonly entries: readonly string[] = this.#fields;
   /** Something was put in since it was parsed that must not leave. */
   isSuspect = false;
   /** Requests only. */
@@ -43,7 +43,7 @@ export class HeaderMap {
     for (let at = 0; at < entries.length; at += 2) {
       if (entries[at] === name) return entries[at + 1];
     }
-    return name.charCodeAt(0) === COLON || name === 'host' ? this.pseudo(name) : undefined;
+    return name.charCodeAt(0) === COLON || name === 'host' ? this.#pseudo(name) : undefined;
   }
 
   has(name: string): boolean {
@@ -64,13 +64,13 @@ export class HeaderMap {
 
   /** Replaces the first entry of `name` and drops any further one; adds it when absent. */
   set(name: string, value: string): void {
-    if (name.charCodeAt(0) === COLON || name === 'host') return this.setPseudo(name, value);
-    const { fields } = this;
+    if (name.charCodeAt(0) === COLON || name === 'host') return this.#setPseudo(name, value);
+    const fields = this.#fields;
     for (let at = 0; at < fields.length; at += 2) {
       if (fields[at] !== name) continue;
       fields[at + 1] = value;
       if (!isFitField(name, value)) this.isSuspect = true;
-      this.removeFrom(name, at + 2);
+      this.#removeFrom(name, at + 2);
       return;
     }
     this.add(name, value);
@@ -78,11 +78,11 @@ export class HeaderMap {
 
   /** Adds an entry behind the others, whether or not the name is there already. */
   add(name: string, value: string): void {
-    if (name.charCodeAt(0) === COLON || name === 'host') return this.setPseudo(name, value);
+    if (name.charCodeAt(0) === COLON || name === 'host') return this.#setPseudo(name, value);
     if (!isFitField(name, value) || (name === CONTENT_LENGTH && this.has(name))) {
       this.isSuspect = true;
     }
-    this.fields.push(name, value);
+    this.#fields.push(name, value);
     this.originalNames?.push(name);
   }
 
@@ -90,13 +90,13 @@ export class HeaderMap {
    * Adds what a parser has found to be a token and a field value; `written`: the name as it came.
    */
   addParsed(name: string, value: string, written: string): void {
-    this.fields.push(name, value);
+    this.#fields.push(name, value);
     this.originalNames?.push(written);
   }
 
   /** Appends to the first entry of `name` with `separator` between, or adds it. */
   append(name: string, value: string, separator = ','): void {
-    const { fields } = this;
+    const fields = this.#fields;
     for (let at = 0; at < fields.length; at += 2) {
       if (fields[at] !== name) continue;
       const old = fields[at + 1] ?? '';
@@ -111,11 +111,11 @@ export class HeaderMap {
   /** Removes every entry of `name`; true when there was one. Pseudo headers become absent. */
   remove(name: string): boolean {
     if (name.charCodeAt(0) === COLON || name === 'host') {
-      const had = this.pseudo(name) !== undefined;
-      this.setPseudo(name, '');
+      const had = this.#pseudo(name) !== undefined;
+      this.#setPseudo(name, '');
       return had;
     }
-    return this.removeFrom(name, 0);
+    return this.#removeFrom(name, 0);
   }
 
   /** Calls `visit` per entry in order, pseudo headers not included. */
@@ -129,7 +129,7 @@ export class HeaderMap {
     let size = 0;
     for (const part of this.entries) size += part.length;
     for (const name of PSEUDO_NAMES) {
-      const value = this.pseudo(name);
+      const value = this.#pseudo(name);
       if (value !== undefined) size += name.length + value.length;
     }
     return size;
@@ -137,7 +137,7 @@ export class HeaderMap {
 
   /** Number of entries and of pseudo headers. */
   get wholeCount(): number {
-    return this.count + PSEUDO_NAMES.filter((name) => this.pseudo(name) !== undefined).length;
+    return this.count + PSEUDO_NAMES.filter((name) => this.#pseudo(name) !== undefined).length;
   }
 
   clone(): HeaderMap {
@@ -155,16 +155,17 @@ export class HeaderMap {
 
   /** Has from now on the fields of `other`, and no others. */
   takeFields(other: HeaderMap): void {
-    const { fields } = this;
+    const fields = this.#fields;
     fields.length = 0;
-    for (const part of other.fields) fields.push(part);
+    for (const part of other.#fields) fields.push(part);
     this.originalNames = other.originalNames === undefined ? undefined : [...other.originalNames];
     this.isSuspect = other.isSuspect;
   }
 
   /** Removes every field that must not leave, and gives their number. */
   dropUnfit(): number {
-    const { fields, originalNames } = this;
+    const { originalNames } = this;
+    const fields = this.#fields;
     let kept = 0;
     let sawLength = false;
     for (let at = 0; at < fields.length; at += 2) {
@@ -185,8 +186,9 @@ export class HeaderMap {
     return dropped;
   }
 
-  private removeFrom(name: string, start: number): boolean {
-    const { fields, originalNames } = this;
+  #removeFrom(name: string, start: number): boolean {
+    const { originalNames } = this;
+    const fields = this.#fields;
     let kept = start;
     for (let at = start; at < fields.length; at += 2) {
       const fieldName = fields[at] ?? '';
@@ -204,7 +206,7 @@ export class HeaderMap {
     return true;
   }
 
-  private pseudo(name: string): string | undefined {
+  #pseudo(name: string): string | undefined {
     let value = '';
     if (name === ':path') value = this.path;
     else if (name === ':method') value = this.method;
@@ -215,7 +217,7 @@ export class HeaderMap {
     return value === '' ? undefined : value;
   }
 
-  private setPseudo(name: string, value: string): void {
+  #setPseudo(name: string, value: string): void {
     if (name === ':path') this.path = value;
     else if (name === ':method') this.method = value;
     else if (name === ':authority' || name === 'host') this.authority = value;

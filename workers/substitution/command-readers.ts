@@ -7,6 +7,7 @@ import type { FormatCommand } from '../../shared/substitution/format.ts';
 import { ADDRESS_READERS } from './address-readers.ts';
 import { CEL_READERS } from './cel-readers.ts';
 import { HTTP_READERS } from './http-readers.ts';
+import { BODY_READERS } from './body-readers.ts';
 import { METADATA_READERS } from './metadata-readers.ts';
 import type { ReaderFactory, SubstitutionEnvironment } from './reader-factory.ts';
 import { SIZE_READERS } from './size-readers.ts';
@@ -18,6 +19,7 @@ const READERS: Readonly<Record<FormatCommandName, ReaderFactory>> = {
   ...ADDRESS_READERS,
   ...CEL_READERS,
   ...HTTP_READERS,
+  ...BODY_READERS,
   ...METADATA_READERS,
   ...SIZE_READERS,
   ...TIMING_READERS,
@@ -25,9 +27,13 @@ const READERS: Readonly<Record<FormatCommandName, ReaderFactory>> = {
   COALESCE: coalesce,
 };
 
+/** A length may follow them, and says nothing, as in Envoy. */
+const UNCUT: ReadonlySet<string> = new Set(Object.keys(BODY_READERS));
+
 /** The reader of a command, its value cut to the command's length where one is given. */
 export function readerOf(command: FormatCommand, environment: SubstitutionEnvironment): Reader {
-  return cutTo(command.maxLength, READERS[command.name](command, environment));
+  const reader = READERS[command.name](command, environment);
+  return UNCUT.has(command.name) ? reader : cutTo(command.maxLength, reader);
 }
 
 /** The first of the operators whose value is there and not empty. */

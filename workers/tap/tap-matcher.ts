@@ -62,38 +62,38 @@ const ANY: MatchProgress = {
 };
 
 class Negated implements MatchProgress {
-  private readonly rule: MatchProgress;
+  readonly #rule: MatchProgress;
 
   constructor(rule: MatchProgress) {
-    this.rule = rule;
+    this.#rule = rule;
   }
 
   get status(): MatchStatus {
-    const { matches, mightChange } = this.rule.status;
+    const { matches, mightChange } = this.#rule.status;
     return { matches: !matches, mightChange };
   }
 
   onHeaders(part: HeaderPart, headers: HeaderMap): void {
-    this.rule.onHeaders(part, headers);
+    this.#rule.onHeaders(part, headers);
   }
 
   onBody(of: 'request' | 'response', data: Buffer): void {
-    this.rule.onBody(of, data);
+    this.#rule.onBody(of, data);
   }
 }
 
 class Combined implements MatchProgress {
-  private readonly kind: 'or' | 'and';
-  private readonly rules: readonly MatchProgress[];
+  readonly #kind: 'or' | 'and';
+  readonly #rules: readonly MatchProgress[];
 
   constructor(kind: 'or' | 'and', rules: readonly MatchProgress[]) {
-    this.kind = kind;
-    this.rules = rules;
+    this.#kind = kind;
+    this.#rules = rules;
   }
 
   get status(): MatchStatus {
-    const all = this.rules.map(({ status }) => status);
-    const deciding = this.kind === 'or';
+    const all = this.#rules.map(({ status }) => status);
+    const deciding = this.#kind === 'or';
     if (all.some(({ matches, mightChange }) => matches === deciding && !mightChange)) {
       return deciding ? YES : NO;
     }
@@ -102,27 +102,27 @@ class Combined implements MatchProgress {
   }
 
   onHeaders(part: HeaderPart, headers: HeaderMap): void {
-    for (const rule of this.rules) rule.onHeaders(part, headers);
+    for (const rule of this.#rules) rule.onHeaders(part, headers);
   }
 
   onBody(of: 'request' | 'response', data: Buffer): void {
-    for (const rule of this.rules) rule.onBody(of, data);
+    for (const rule of this.#rules) rule.onBody(of, data);
   }
 }
 
 class HeaderMatch implements MatchProgress {
   status: MatchStatus = OPEN;
-  private readonly part: HeaderPart;
-  private readonly predicate: ((headers: HeaderMap) => boolean) | undefined;
+  readonly #part: HeaderPart;
+  readonly #predicate: ((headers: HeaderMap) => boolean) | undefined;
 
   constructor(part: HeaderPart, predicate: ((headers: HeaderMap) => boolean) | undefined) {
-    this.part = part;
-    this.predicate = predicate;
+    this.#part = part;
+    this.#predicate = predicate;
   }
 
   onHeaders(part: HeaderPart, headers: HeaderMap): void {
-    if (part !== this.part) return;
-    this.status = this.predicate?.(headers) === false ? NO : YES;
+    if (part !== this.#part) return;
+    this.status = this.#predicate?.(headers) === false ? NO : YES;
   }
 
   onBody(): void {
@@ -132,12 +132,12 @@ class HeaderMatch implements MatchProgress {
 
 class BodyMatch implements MatchProgress {
   status: MatchStatus = OPEN;
-  private readonly of: 'request' | 'response';
-  private readonly search: BodySearch;
+  readonly #of: 'request' | 'response';
+  readonly #search: BodySearch;
 
   constructor(of: 'request' | 'response', search: BodySearch) {
-    this.of = of;
-    this.search = search;
+    this.#of = of;
+    this.#search = search;
   }
 
   onHeaders(): void {
@@ -145,9 +145,9 @@ class BodyMatch implements MatchProgress {
   }
 
   onBody(of: 'request' | 'response', data: Buffer): void {
-    if (of !== this.of || !this.status.mightChange) return;
-    this.search.take(data);
-    if (this.search.foundAll) this.status = YES;
-    else if (this.search.isOver) this.status = NO;
+    if (of !== this.#of || !this.status.mightChange) return;
+    this.#search.take(data);
+    if (this.#search.foundAll) this.status = YES;
+    else if (this.#search.isOver) this.status = NO;
   }
 }

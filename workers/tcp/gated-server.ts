@@ -38,67 +38,67 @@ class GatedConnection
   implements ServedConnection, ConnectionObserver, TransportHandler, TimerOwner
 {
   readonly openedMs: number;
-  private readonly parts: GatedParts;
-  private readonly observer: ConnectionObserver;
-  private readonly served: ServedConnection;
-  private handler: TransportHandler | undefined = undefined;
-  private info: StreamInfo | undefined = undefined;
-  private mayPass = false;
-  private transport: Transport | undefined = undefined;
-  private closeTimer: LoopTimer | undefined = undefined;
+  readonly #parts: GatedParts;
+  readonly #observer: ConnectionObserver;
+  readonly #served: ServedConnection;
+  #handler: TransportHandler | undefined = undefined;
+  #info: StreamInfo | undefined = undefined;
+  #mayPass = false;
+  #transport: Transport | undefined = undefined;
+  #closeTimer: LoopTimer | undefined = undefined;
   /** A gate makes the connection wait. */
-  private waiting: Waiting | undefined = undefined;
+  #waiting: Waiting | undefined = undefined;
   /** How many gates have let the connection pass. */
-  private passed = 0;
+  #passed = 0;
   /** How many have let its first bytes pass. */
-  private asked = 0;
+  #asked = 0;
   /** What came while a gate waits that has been asked about the first bytes. */
-  private early: EarlyBytes | undefined = undefined;
+  #early: EarlyBytes | undefined = undefined;
 
   constructor(parts: GatedParts, observer: ConnectionObserver, open: OpenConnection) {
-    this.parts = parts;
-    this.observer = observer;
-    this.served = parts.inner.create(this, (handler) => {
+    this.#parts = parts;
+    this.#observer = observer;
+    this.#served = parts.inner.create(this, (handler) => {
       const { clock } = parts.loop;
       const opened = open(this);
-      this.handler = handler;
-      this.transport = opened.transport;
-      this.info = connectionStream(opened.info, clock);
+      this.#handler = handler;
+      this.#transport = opened.transport;
+      this.#info = connectionStream(opened.info, clock);
       return opened;
     });
     // Gates say what they know where the connection's own access logs read it.
-    this.info = this.served.describe?.() ?? this.info;
-    this.openedMs = this.served.openedMs;
+    this.#info = this.#served.describe?.() ?? this.#info;
+    this.openedMs = this.#served.openedMs;
   }
 
   start(): void {
-    const { info } = this;
+    const info = this.#info;
     if (info === undefined) return;
-    const { gates } = this.parts;
-    for (let gate = gates[this.passed]; gate !== undefined; gate = gates[this.passed]) {
-      const verdict = gate.onConnection?.(info, (mayPass) => this.resume(mayPass)) ?? true;
+    const { gates } = this.#parts;
+    for (let gate = gates[this.#passed]; gate !== undefined; gate = gates[this.#passed]) {
+      const verdict = gate.onConnection?.(info, (mayPass) => this.#resume(mayPass)) ?? true;
       if (typeof verdict === 'object') {
-        this.transport?.pauseReading(true);
-        this.waiting = verdict;
+        this.#transport?.pauseReading(true);
+        this.#waiting = verdict;
         return;
       }
       if (verdict !== true) {
-        this.refuse(verdict === false ? 0 : verdict);
+        this.#refuse(verdict === false ? 0 : verdict);
         return;
       }
-      this.passed += 1;
+      this.#passed += 1;
     }
-    this.served.start?.();
+    this.#served.start?.();
   }
 
-  private resume(mayPass: boolean): void {
-    this.waiting = undefined;
+  #resume(mayPass: boolean): void {
+    this.#waiting = undefined;
     if (!mayPass) {
       this.close();
       return;
     }
-    this.transport?.pauseReading(false);
-    this.passed += 1;
+    this.#transport?.pauseReading(false);
+    this.#passed += 1;
     this.start();
   }
 
@@ -111,103 +111,103 @@ class GatedConnection
   }
 
   /** The rest of its life the connection says nothing and is not heard. */
-  private refuse(delayMs: number): void {
+  #refuse(delayMs: number): void {
     if (delayMs <= 0) {
       this.close();
       return;
     }
-    this.transport?.pauseReading(true);
-    this.closeTimer = new LoopTimer(this, 0);
-    this.parts.loop.timers.list(delayMs).arm(this.closeTimer);
+    this.#transport?.pauseReading(true);
+    this.#closeTimer = new LoopTimer(this, 0);
+    this.#parts.loop.timers.list(delayMs).arm(this.#closeTimer);
   }
 
   close(): void {
-    this.served.close();
+    this.#served.close();
   }
 
   describe(): StreamInfo | undefined {
-    return this.served.describe?.() ?? this.info;
+    return this.#served.describe?.() ?? this.#info;
   }
 
   onConnectionEnd(): void {
-    this.waiting?.cancel();
-    this.waiting = undefined;
-    this.early?.drop();
-    this.closeTimer?.disarm();
-    for (const gate of this.parts.gates.slice(0, this.passed)) gate.onEnd?.();
-    this.passed = 0;
-    this.observer.onConnectionEnd(this);
+    this.#waiting?.cancel();
+    this.#waiting = undefined;
+    this.#early?.drop();
+    this.#closeTimer?.disarm();
+    for (const gate of this.#parts.gates.slice(0, this.#passed)) gate.onEnd?.();
+    this.#passed = 0;
+    this.#observer.onConnectionEnd(this);
   }
 
   onConnect(): void {
-    this.handler?.onConnect();
+    this.#handler?.onConnect();
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    if (!this.mayPass && !this.askFirst()) {
-      this.early?.keep(input.subarray(start, end));
+    if (!this.#mayPass && !this.#askFirst()) {
+      this.#early?.keep(input.subarray(start, end));
       return;
     }
-    this.handler?.onData(input, start, end);
+    this.#handler?.onData(input, start, end);
   }
 
   onRemoteEnd(): void {
-    if (!this.mayPass && !this.askFirst()) {
-      if (this.early !== undefined) this.early.hasEnded = true;
+    if (!this.#mayPass && !this.#askFirst()) {
+      if (this.#early !== undefined) this.#early.hasEnded = true;
       return;
     }
-    this.handler?.onRemoteEnd?.();
+    this.#handler?.onRemoteEnd?.();
   }
 
   /** Whether all gates have let the first bytes pass; `early` is there while one of them waits. */
-  private askFirst(): boolean {
-    const { info, transport, early, closeTimer } = this;
-    if (
-      closeTimer !== undefined ||
-      early !== undefined ||
-      info === undefined ||
-      transport === undefined
-    )
+  #askFirst(): boolean {
+    const info = this.#info;
+    const transport = this.#transport;
+    const early = this.#early;
+    const isRefused = this.#closeTimer !== undefined;
+    if (isRefused || early !== undefined || info === undefined || transport === undefined)
       return false;
-    const { gates, loop, inner } = this.parts;
-    for (let gate = gates[this.asked]; gate !== undefined; gate = gates[this.asked]) {
-      const verdict = gate.onFirstBytes?.(info, (mayPass) => this.resumeBytes(mayPass)) ?? true;
+    const { gates, loop, inner } = this.#parts;
+    for (let gate = gates[this.#asked]; gate !== undefined; gate = gates[this.#asked]) {
+      const verdict = gate.onFirstBytes?.(info, (mayPass) => this.#resumeBytes(mayPass)) ?? true;
       if (typeof verdict === 'object') {
-        this.waiting = verdict;
-        this.early = new EarlyBytes(transport, loop.held, bufferLimit(inner.bufferLimitBytes));
+        this.#waiting = verdict;
+        this.#early = new EarlyBytes(transport, loop.held, bufferLimit(inner.bufferLimitBytes));
         return false;
       }
       if (verdict !== true) {
-        this.refuse(verdict === false ? 0 : verdict);
+        this.#refuse(verdict === false ? 0 : verdict);
         return false;
       }
-      this.asked += 1;
+      this.#asked += 1;
     }
-    this.mayPass = true;
+    this.#mayPass = true;
     return true;
   }
 
-  private resumeBytes(mayPass: boolean): void {
-    this.waiting = undefined;
-    const { early, handler, info } = this;
+  #resumeBytes(mayPass: boolean): void {
+    this.#waiting = undefined;
+    const early = this.#early;
+    const handler = this.#handler;
+    const info = this.#info;
     if (!mayPass) {
       if (info !== undefined) info.bytesReceived += early?.bytes ?? 0;
       this.close();
       return;
     }
-    this.asked += 1;
-    this.early = undefined;
-    if (this.askFirst()) {
+    this.#asked += 1;
+    this.#early = undefined;
+    if (this.#askFirst()) {
       if (handler !== undefined) early?.release(handler);
-    } else if (this.early !== undefined) early?.moveTo(this.early);
+    } else if (this.#early !== undefined) early?.moveTo(this.#early);
     else early?.drop();
   }
 
   onRemoteClose(error: NodeJS.ErrnoException | undefined): void {
-    this.handler?.onRemoteClose(error);
+    this.#handler?.onRemoteClose(error);
   }
 
   onWriteBlocked(blocked: boolean): void {
-    this.handler?.onWriteBlocked(blocked);
+    this.#handler?.onWriteBlocked(blocked);
   }
 }

@@ -36,59 +36,59 @@ export class TcpConnection
   implements ServedConnection, TransportHandler, UpstreamOwner, TimerOwner
 {
   readonly openedMs: number;
-  private readonly server: TcpProxyServer;
-  private readonly observer: ConnectionObserver;
-  private readonly transport: Transport;
-  private readonly info: StreamInfo;
-  private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
-  private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
-  private readonly logTimer = new LoopTimer(this, TIMER_LOG);
-  private retryTimer: LoopTimer | undefined = undefined;
+  readonly #server: TcpProxyServer;
+  readonly #observer: ConnectionObserver;
+  readonly #transport: Transport;
+  readonly #info: StreamInfo;
+  readonly #idleTimer = new LoopTimer(this, TIMER_IDLE);
+  readonly #durationTimer = new LoopTimer(this, TIMER_DURATION);
+  readonly #logTimer = new LoopTimer(this, TIMER_LOG);
+  #retryTimer: LoopTimer | undefined = undefined;
   /** Undefined: the connection may be idle for as long as it likes. */
-  private idle: TimerList | undefined;
-  private upstream: ProxiedUpstream | undefined = undefined;
-  private attempts = 0;
-  private isClientGone = false;
-  private isEnded = false;
+  #idle: TimerList | undefined;
+  #upstream: ProxiedUpstream | undefined = undefined;
+  #attempts = 0;
+  #isClientGone = false;
+  #isEnded = false;
   /** The client is gone in order, and the upstream still takes what it sent. */
-  private isFlushing = false;
-  private isFlushCounted = false;
+  #isFlushing = false;
+  #isFlushCounted = false;
 
   constructor(server: TcpProxyServer, observer: ConnectionObserver, open: OpenConnection) {
     const { clock } = server.parts.loop;
-    this.server = server;
-    this.observer = observer;
+    this.#server = server;
+    this.#observer = observer;
     this.openedMs = clock.ms;
     const { transport, info } = open(this);
     transport.keepHalfOpen();
-    this.transport = transport;
-    this.info = connectionStream(info, clock);
-    this.idle = server.idle;
+    this.#transport = transport;
+    this.#info = connectionStream(info, clock);
+    this.#idle = server.idle;
     server.count(index.downstream_cx_total);
   }
 
   start(): void {
-    this.transport.pauseReading(true);
-    this.idle = this.server.idleTimeOf(this.info);
-    this.server.addTlvs(this.info);
-    this.server.armDuration(this.durationTimer);
-    this.server.logInterval?.arm(this.logTimer);
-    if (this.server.config.logOnStart) this.log('TcpConnectionStart');
-    this.connect();
+    this.#transport.pauseReading(true);
+    this.#idle = this.#server.idleTimeOf(this.#info);
+    this.#server.addTlvs(this.#info);
+    this.#server.armDuration(this.#durationTimer);
+    this.#server.logInterval?.arm(this.#logTimer);
+    if (this.#server.config.logOnStart) this.#log('TcpConnectionStart');
+    this.#connect();
   }
 
   describe(): StreamInfo {
-    this.info.accessLogType = 'NotSet';
-    return this.info;
+    this.#info.accessLogType = 'NotSet';
+    return this.#info;
   }
 
   close(): void {
-    const { upstream } = this;
-    this.transport.close();
-    this.endClient();
-    this.upstream = undefined;
+    const upstream = this.#upstream;
+    this.#transport.close();
+    this.#endClient();
+    this.#upstream = undefined;
     upstream?.close();
-    this.end();
+    this.#end();
   }
 
   onConnect(): void {
@@ -96,44 +96,45 @@ export class TcpConnection
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    const { info, upstream } = this;
+    const info = this.#info;
+    const upstream = this.#upstream;
     const length = end - start;
     info.bytesReceived += length;
     info.downstreamWireBytesReceived += length;
-    this.idle?.arm(this.idleTimer);
-    if (this.server.parts.overload.sheds('tcp_proxy_on_data')) {
-      this.closeOverloaded();
+    this.#idle?.arm(this.#idleTimer);
+    if (this.#server.parts.overload.sheds('tcp_proxy_on_data')) {
+      this.#closeOverloaded();
       return;
     }
     if (upstream === undefined) return;
     info.upstreamWireBytesSent += length;
     upstream.writeData(input.subarray(start, end));
-    this.closeWhileDraining();
+    this.#closeWhileDraining();
   }
 
   onRemoteEnd(): void {
-    this.idle?.arm(this.idleTimer);
-    this.upstream?.endWriting();
+    this.#idle?.arm(this.#idleTimer);
+    this.#upstream?.endWriting();
   }
 
   onRemoteClose(error: NodeJS.ErrnoException | undefined): void {
-    this.endClient();
-    const { upstream } = this;
+    this.#endClient();
+    const upstream = this.#upstream;
     if (error === undefined && upstream !== undefined) {
-      this.startFlushing(upstream);
+      this.#startFlushing(upstream);
       return;
     }
-    this.upstream = undefined;
+    this.#upstream = undefined;
     upstream?.reset();
-    this.end();
+    this.#end();
   }
 
   /** The client takes no more for now, or takes more again. */
   onWriteBlocked(blocked: boolean): void {
-    this.upstream?.pauseReading(blocked);
-    if (!blocked) this.touch();
-    if (this.upstream === undefined) return;
-    const { stats } = this.upstream.cluster;
+    this.#upstream?.pauseReading(blocked);
+    if (!blocked) this.#touch();
+    if (this.#upstream === undefined) return;
+    const { stats } = this.#upstream.cluster;
     stats.writer.increment(
       stats.base +
         (blocked
@@ -143,41 +144,43 @@ export class TcpConnection
   }
 
   onUpstreamReady(): void {
-    const { info, upstream, server } = this;
+    const info = this.#info;
+    const upstream = this.#upstream;
+    const server = this.#server;
     if (upstream?.connection === undefined) return;
     info.upstreamHost = upstream.host;
     noteConnection(info, upstream.connection, server.parts.loop.clock.ms);
-    this.idle?.arm(this.idleTimer);
-    if (server.config.logOnConnected) this.log('TcpUpstreamConnected');
-    this.transport.pauseReading(false);
+    this.#idle?.arm(this.#idleTimer);
+    if (server.config.logOnConnected) this.#log('TcpUpstreamConnected');
+    this.#transport.pauseReading(false);
   }
 
   onUpstreamData(input: Buffer, start: number, end: number): void {
-    const { info } = this;
+    const info = this.#info;
     const length = end - start;
     info.upstreamWireBytesReceived += length;
-    this.idle?.arm(this.idleTimer);
-    if (this.isFlushing) return;
+    this.#idle?.arm(this.#idleTimer);
+    if (this.#isFlushing) return;
     info.bytesSent += length;
     info.downstreamWireBytesSent += length;
-    this.transport.writeData(input.subarray(start, end));
-    this.closeWhileDraining();
+    this.#transport.writeData(input.subarray(start, end));
+    this.#closeWhileDraining();
   }
 
   onUpstreamHalfClose(): void {
-    this.touch();
-    this.transport.endWriting();
+    this.#touch();
+    this.#transport.endWriting();
   }
 
   /** The host takes no more for now, or takes more again. */
   onUpstreamWriteBlocked(blocked: boolean): void {
-    this.transport.pauseReading(blocked);
-    if (!blocked) this.touch();
+    this.#transport.pauseReading(blocked);
+    if (!blocked) this.#touch();
     const paused = index.downstream_flow_control_paused_reading_total;
     const resumed = index.downstream_flow_control_resumed_reading_total;
-    this.server.count(blocked ? paused : resumed);
-    if (this.upstream === undefined) return;
-    const { stats } = this.upstream.cluster;
+    this.#server.count(blocked ? paused : resumed);
+    if (this.#upstream === undefined) return;
+    const { stats } = this.#upstream.cluster;
     stats.writer.increment(
       stats.base +
         (blocked
@@ -187,31 +190,31 @@ export class TcpConnection
   }
 
   onUpstreamEnd(end: UpstreamEnd): void {
-    const { upstream } = this;
-    this.upstream = undefined;
-    if (this.isFlushing) {
-      this.end();
+    const upstream = this.#upstream;
+    this.#upstream = undefined;
+    if (this.#isFlushing) {
+      this.#end();
       return;
     }
     switch (end.kind) {
       case 'finished':
         // The host's end was passed on; the client closes when it has taken everything.
-        if (this.server.tunnelsFor(this.info) !== undefined && this.transport.closeAfterWrites())
+        if (this.#server.tunnelsFor(this.#info) !== undefined && this.#transport.closeAfterWrites())
           this.close();
         return;
       case 'broken':
-        if (end.isReset) this.info.responseFlags |= ResponseFlag.upstreamRemoteReset;
-        this.transport.reset();
+        if (end.isReset) this.#info.responseFlags |= ResponseFlag.upstreamRemoteReset;
+        this.#transport.reset();
         this.close();
         return;
       case 'refused':
-        this.connect();
+        this.#connect();
         return;
       case 'connect_failed':
-        this.info.responseFlags |= ResponseFlag.upstreamConnectionFailure;
-        this.info.upstreamHost = upstream?.host;
-        this.info.upstreamTransportFailureReason = end.detail;
-        this.retry();
+        this.#info.responseFlags |= ResponseFlag.upstreamConnectionFailure;
+        this.#info.upstreamHost = upstream?.host;
+        this.#info.upstreamTransportFailureReason = end.detail;
+        this.#retry();
     }
   }
 
@@ -221,38 +224,39 @@ export class TcpConnection
 
   onTimer(kind: number): void {
     if (kind === TIMER_LOG) {
-      this.log('TcpPeriodic');
-      this.server.logInterval?.arm(this.logTimer);
+      this.#log('TcpPeriodic');
+      this.#server.logInterval?.arm(this.#logTimer);
       return;
     }
     if (kind === TIMER_RETRY) {
-      this.connect();
+      this.#connect();
       return;
     }
     if (kind === TIMER_IDLE) {
-      this.server.count(index.idle_timeout);
+      this.#server.count(index.idle_timeout);
     } else {
-      this.server.count(index.max_downstream_connection_duration);
-      this.info.responseFlags |= ResponseFlag.durationTimeout;
+      this.#server.count(index.max_downstream_connection_duration);
+      this.#info.responseFlags |= ResponseFlag.durationTimeout;
     }
     this.close();
   }
 
-  private retry(): void {
-    const delayMs = this.server.backOffMs(this.attempts);
-    if (delayMs === undefined || this.attempts >= this.server.config.maxConnectAttempts) {
-      this.connect();
+  #retry(): void {
+    const delayMs = this.#server.backOffMs(this.#attempts);
+    if (delayMs === undefined || this.#attempts >= this.#server.config.maxConnectAttempts) {
+      this.#connect();
       return;
     }
-    this.retryTimer ??= new LoopTimer(this, TIMER_RETRY);
-    this.server.parts.loop.timers.list(delayMs).arm(this.retryTimer);
+    this.#retryTimer ??= new LoopTimer(this, TIMER_RETRY);
+    this.#server.parts.loop.timers.list(delayMs).arm(this.#retryTimer);
   }
 
   /** One try; every way out of here is either a connection under way or the end. */
-  private connect(): void {
-    const { server, info } = this;
+  #connect(): void {
+    const server = this.#server;
+    const info = this.#info;
     if (server.parts.overload.sheds('tcp_proxy_upstream_connect')) {
-      this.closeOverloaded();
+      this.#closeOverloaded();
       return;
     }
     const { upstreamCluster: named } = info.connection;
@@ -261,118 +265,116 @@ export class TcpConnection
     const cluster = server.parts.clusters.get(target.name);
     if (cluster === undefined) {
       server.count(index.downstream_cx_no_route);
-      this.giveUp(ResponseFlag.noClusterFound);
+      this.#giveUp(ResponseFlag.noClusterFound);
       return;
     }
     info.upstreamCluster = target.name;
     info.upstreamClusterAlias = cluster.resource.observabilityName ?? '';
     info.upstreamClusterMetadata = cluster.resource.metadata;
-    const host = this.admit(cluster, target.subset);
+    const host = this.#admit(cluster, target.subset);
     if (host === undefined) return;
-    this.attempts++;
-    info.attemptCount = this.attempts;
-    this.open(cluster, host);
+    this.#attempts++;
+    info.attemptCount = this.#attempts;
+    this.#open(cluster, host);
   }
 
-  private open(cluster: UpstreamCluster, host: UpstreamHost): void {
-    const { server, info } = this;
+  #open(cluster: UpstreamCluster, host: UpstreamHost): void {
+    const server = this.#server;
+    const info = this.#info;
     const tunnels = server.tunnelsFor(info);
     if (tunnels !== undefined) {
       info.upstreamConnectStartMs = server.parts.loop.clock.ms;
       const tunnel = new TunnelUpstream(cluster, host, this, tunnels.make(info));
-      this.upstream = tunnel;
+      this.#upstream = tunnel;
       tunnel.start();
       return;
     }
     const upstream = new TcpUpstream(cluster, host, this);
-    this.upstream = upstream;
+    this.#upstream = upstream;
     upstream.start();
   }
 
   get downstreamInfo(): ConnectionInfo {
-    return this.info.connection;
+    return this.#info.connection;
   }
 
   /** The host to try, in Envoy's order of refusals. */
-  private admit(
-    cluster: UpstreamCluster,
-    subset: SubsetCriteria | undefined,
-  ): UpstreamHost | undefined {
+  #admit(cluster: UpstreamCluster, subset: SubsetCriteria | undefined): UpstreamHost | undefined {
     if (!cluster.limits.DEFAULT.canOpen('connections')) {
       countOf(cluster, CLUSTER.index.upstream_cx_overflow);
-      this.giveUp(ResponseFlag.upstreamOverflow);
+      this.#giveUp(ResponseFlag.upstreamOverflow);
       return undefined;
     }
-    const { maxConnectAttempts, hashPolicy } = this.server.config;
-    if (this.attempts >= maxConnectAttempts) {
+    const { maxConnectAttempts, hashPolicy } = this.#server.config;
+    if (this.#attempts >= maxConnectAttempts) {
       countOf(cluster, CLUSTER.index.upstream_cx_connect_attempts_exceeded);
-      this.giveUp(ResponseFlag.upstreamRetryLimitExceeded);
+      this.#giveUp(ResponseFlag.upstreamRetryLimitExceeded);
       return undefined;
     }
-    const host = cluster.chooseHost(balanceOf(this.info, hashPolicy, subset));
+    const host = cluster.chooseHost(balanceOf(this.#info, hashPolicy, subset));
     if (host !== undefined) return host;
     countOf(cluster, CLUSTER.index.upstream_cx_none_healthy);
-    this.giveUp(ResponseFlag.noHealthyUpstream);
+    this.#giveUp(ResponseFlag.noHealthyUpstream);
     return undefined;
   }
 
-  private closeOverloaded(): void {
-    this.server.count(index.downstream_cx_overload_close);
-    this.giveUp(ResponseFlag.overloadManager);
+  #closeOverloaded(): void {
+    this.#server.count(index.downstream_cx_overload_close);
+    this.#giveUp(ResponseFlag.overloadManager);
   }
 
-  private giveUp(flag: number): void {
-    this.info.responseFlags |= flag;
+  #giveUp(flag: number): void {
+    this.#info.responseFlags |= flag;
     this.close();
   }
 
   /** The upstream's side closes by itself; what it has still to take is counted as flushing. */
-  private startFlushing({ pendingBytes }: ProxiedUpstream): void {
-    this.isFlushing = true;
-    this.idle?.arm(this.idleTimer);
+  #startFlushing({ pendingBytes }: ProxiedUpstream): void {
+    this.#isFlushing = true;
+    this.#idle?.arm(this.#idleTimer);
     if (pendingBytes === 0) return;
-    this.isFlushCounted = true;
-    this.server.count(index.upstream_flush_total);
-    this.server.parts.stats.add(this.server.base + index.upstream_flush_active, 1);
+    this.#isFlushCounted = true;
+    this.#server.count(index.upstream_flush_total);
+    this.#server.parts.stats.add(this.#server.base + index.upstream_flush_active, 1);
   }
 
   /** Only where the proxy is configured to: bytes know no end that all could wait for. */
-  private closeWhileDraining(): void {
-    const { config, parts } = this.server;
+  #closeWhileDraining(): void {
+    const { config, parts } = this.#server;
     if (!config.closesWhileDraining || !parts.drain.shouldClose()) return;
-    this.server.count(index.downstream_cx_drain_close);
+    this.#server.count(index.downstream_cx_drain_close);
     this.close();
   }
 
-  private touch(): void {
-    if (this.idleTimer.isArmed) this.idle?.arm(this.idleTimer);
+  #touch(): void {
+    if (this.#idleTimer.isArmed) this.#idle?.arm(this.#idleTimer);
   }
 
   /** The client's side is over: what is said of the connection is final. */
-  private endClient(): void {
-    if (this.isClientGone) return;
-    this.isClientGone = true;
-    this.durationTimer.disarm();
-    this.logTimer.disarm();
-    this.retryTimer?.disarm();
-    this.info.endMs = this.server.parts.loop.clock.ms;
-    this.log('TcpConnectionEnd');
+  #endClient(): void {
+    if (this.#isClientGone) return;
+    this.#isClientGone = true;
+    this.#durationTimer.disarm();
+    this.#logTimer.disarm();
+    this.#retryTimer?.disarm();
+    this.#info.endMs = this.#server.parts.loop.clock.ms;
+    this.#log('TcpConnectionEnd');
   }
 
   /** Both sides are over. */
-  private end(): void {
-    if (this.isEnded) return;
-    this.isEnded = true;
-    this.idleTimer.disarm();
-    if (this.isFlushCounted) {
-      this.server.parts.stats.subtract(this.server.base + index.upstream_flush_active, 1);
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#idleTimer.disarm();
+    if (this.#isFlushCounted) {
+      this.#server.parts.stats.subtract(this.#server.base + index.upstream_flush_active, 1);
     }
-    this.observer.onConnectionEnd(this);
+    this.#observer.onConnectionEnd(this);
   }
 
-  private log(type: AccessLogType): void {
-    this.info.accessLogType = type;
-    for (const log of this.server.parts.accessLogs) log.log(this.info);
+  #log(type: AccessLogType): void {
+    this.#info.accessLogType = type;
+    for (const log of this.#server.parts.accessLogs) log.log(this.#info);
   }
 }
 

@@ -56,8 +56,8 @@ export class TcpProxyServer implements ChainServer {
   readonly idle: TimerList | undefined;
   readonly logInterval: TimerList | undefined;
   /** Undefined: nobody's bytes go in tunnels. */
-  private readonly tlvs: readonly CompiledTlv[] | undefined;
-  private readonly tunnels: TunnelRequests | undefined;
+  readonly #tlvs: readonly CompiledTlv[] | undefined;
+  readonly #tunnels: TunnelRequests | undefined;
 
   constructor(config: TcpProxy, parts: TcpProxyParts) {
     const list = (delayMs: number): TimerList | undefined =>
@@ -73,8 +73,8 @@ export class TcpProxyServer implements ChainServer {
       sent: this.base + index.downstream_cx_tx_bytes_total,
     };
     this.idle = list(config.idleTimeoutMs);
-    this.tunnels = config.tunnel && new TunnelRequests(config.tunnel);
-    this.tlvs = config.proxyTlvs?.map(compileTlv);
+    this.#tunnels = config.tunnel && new TunnelRequests(config.tunnel);
+    this.#tlvs = config.proxyTlvs?.map(compileTlv);
     this.logInterval = parts.accessLogs.length > 0 ? list(config.logIntervalMs) : undefined;
   }
 
@@ -108,7 +108,7 @@ export class TcpProxyServer implements ChainServer {
 
   /** Undefined: bytes go to the host as they are. */
   tunnelsFor(info: StreamInfo): TunnelRequests | undefined {
-    const { tunnels } = this;
+    const tunnels = this.#tunnels;
     if (tunnels === undefined || filterStateOf(info, NO_TUNNEL_KEY) === 'true') return undefined;
     return tunnels;
   }
@@ -116,8 +116,8 @@ export class TcpProxyServer implements ChainServer {
   /** A client that came without the PROXY protocol is told of with the configured additions. */
   addTlvs(info: StreamInfo): void {
     const { connection } = info;
-    if (this.tlvs === undefined || connection.proxyTlvs !== undefined) return;
-    connection.proxyTlvs = this.tlvs.map((tlv) => ({ type: tlv.type, value: tlv.valueOf(info) }));
+    if (this.#tlvs === undefined || connection.proxyTlvs !== undefined) return;
+    connection.proxyTlvs = this.#tlvs.map((tlv) => ({ type: tlv.type, value: tlv.valueOf(info) }));
   }
 
   /** Starts the time that one more connection may last. */

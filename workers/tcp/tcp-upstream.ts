@@ -15,21 +15,21 @@ import type { ProxiedUpstream, UpstreamOwner } from './proxied-upstream.ts';
 export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
-  private readonly owner: UpstreamOwner;
-  private readonly pool: TcpPool;
+  readonly #owner: UpstreamOwner;
+  readonly #pool: TcpPool;
   connection: TcpPoolConnection | undefined = undefined;
-  private isOver = false;
+  #isOver = false;
 
   constructor(cluster: UpstreamCluster, host: UpstreamHost, owner: UpstreamOwner) {
     this.cluster = host.home ?? cluster;
     this.host = host;
-    this.owner = owner;
-    this.pool = cluster.tcpPoolOf(host, owner.downstreamInfo);
+    this.#owner = owner;
+    this.#pool = cluster.tcpPoolOf(host, owner.downstreamInfo);
   }
 
   /** May end before it returns. */
   start(): void {
-    this.pool.newStream(this);
+    this.#pool.newStream(this);
   }
 
   get pendingBytes(): number {
@@ -49,9 +49,9 @@ export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
   }
 
   close(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    if (this.connection === undefined) this.pool.cancel(this);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.connection === undefined) this.#pool.cancel(this);
     else this.connection.leave();
   }
 
@@ -63,35 +63,35 @@ export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
   onPoolReady(connection: TcpPoolConnection): void {
     this.connection = connection;
     this.host.outlier?.established();
-    this.owner.onUpstreamReady();
+    this.#owner.onUpstreamReady();
   }
 
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
-    this.isOver = true;
+    this.#isOver = true;
     if (!triedHost) {
-      this.owner.onUpstreamEnd({ kind: 'refused' });
+      this.#owner.onUpstreamEnd({ kind: 'refused' });
       return;
     }
     const isTimeout = reason === 'connection_timeout';
     this.host.outlier?.connectFailed(isTimeout);
-    this.owner.onUpstreamEnd({ kind: 'connect_failed', detail, isTimeout });
+    this.#owner.onUpstreamEnd({ kind: 'connect_failed', detail, isTimeout });
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    this.owner.onUpstreamData(input, start, end);
+    this.#owner.onUpstreamData(input, start, end);
   }
 
   onRemoteEnd(): void {
-    this.owner.onUpstreamHalfClose();
+    this.#owner.onUpstreamHalfClose();
   }
 
   onWriteBlocked(blocked: boolean): void {
-    this.owner.onUpstreamWriteBlocked(blocked);
+    this.#owner.onUpstreamWriteBlocked(blocked);
   }
 
   onConnectionEnd(error: NodeJS.ErrnoException | undefined, isAbandoned: boolean): void {
-    this.isOver = true;
-    this.owner.onUpstreamEnd(
+    this.#isOver = true;
+    this.#owner.onUpstreamEnd(
       error === undefined && !isAbandoned
         ? { kind: 'finished' }
         : { kind: 'broken', isReset: error?.code === 'ECONNRESET' },

@@ -32,44 +32,44 @@ export function smallServer(response: string | undefined, parts: SmallServerPart
 
 class SmallConnection implements ServedConnection, TransportHandler, TimerOwner {
   readonly openedMs: number;
-  private readonly parts: SmallServerParts & { readonly response: string | undefined };
-  private readonly observer: ConnectionObserver;
-  private readonly transport: Transport;
-  private readonly info: StreamInfo;
-  private readonly closeTimer = new LoopTimer(this, 0);
-  private isEnded = false;
+  readonly #parts: SmallServerParts & { readonly response: string | undefined };
+  readonly #observer: ConnectionObserver;
+  readonly #transport: Transport;
+  readonly #info: StreamInfo;
+  readonly #closeTimer = new LoopTimer(this, 0);
+  #isEnded = false;
 
   constructor(
     parts: SmallServerParts & { readonly response: string | undefined },
     observer: ConnectionObserver,
     open: OpenConnection,
   ) {
-    this.parts = parts;
-    this.observer = observer;
+    this.#parts = parts;
+    this.#observer = observer;
     this.openedMs = parts.loop.clock.ms;
     const { transport, info } = open(this);
-    this.transport = transport;
-    this.info = connectionStream(info, parts.loop.clock);
-    this.transport.keepHalfOpen();
+    this.#transport = transport;
+    this.#info = connectionStream(info, parts.loop.clock);
+    this.#transport.keepHalfOpen();
   }
 
   start(): void {
-    const { response, loop } = this.parts;
+    const { response, loop } = this.#parts;
     if (response === undefined) return;
-    this.transport.writeText(response);
-    if (this.transport.closeAfterWrites()) this.end();
-    else loop.timers.list(CLOSE_TIMEOUT_MS).arm(this.closeTimer);
+    this.#transport.writeText(response);
+    if (this.#transport.closeAfterWrites()) this.#end();
+    else loop.timers.list(CLOSE_TIMEOUT_MS).arm(this.#closeTimer);
   }
 
   describe(): StreamInfo {
-    this.info.bytesReceived = this.transport.bytesRead;
-    this.info.bytesSent = this.transport.bytesWritten;
-    return this.info;
+    this.#info.bytesReceived = this.#transport.bytesRead;
+    this.#info.bytesSent = this.#transport.bytesWritten;
+    return this.#info;
   }
 
   close(): void {
-    this.transport.close();
-    this.end();
+    this.#transport.close();
+    this.#end();
   }
 
   onConnect(): void {
@@ -77,19 +77,19 @@ class SmallConnection implements ServedConnection, TransportHandler, TimerOwner 
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    if (this.parts.response === undefined) this.transport.writeData(input.subarray(start, end));
+    if (this.#parts.response === undefined) this.#transport.writeData(input.subarray(start, end));
   }
 
   onRemoteEnd(): void {
-    this.transport.endWriting();
+    this.#transport.endWriting();
   }
 
   onRemoteClose(): void {
-    this.end();
+    this.#end();
   }
 
   onWriteBlocked(blocked: boolean): void {
-    this.transport.pauseReading(blocked);
+    this.#transport.pauseReading(blocked);
   }
 
   onException(): void {
@@ -100,10 +100,10 @@ class SmallConnection implements ServedConnection, TransportHandler, TimerOwner 
     this.close();
   }
 
-  private end(): void {
-    if (this.isEnded) return;
-    this.isEnded = true;
-    this.closeTimer.disarm();
-    this.observer.onConnectionEnd(this);
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#closeTimer.disarm();
+    this.#observer.onConnectionEnd(this);
   }
 }

@@ -48,12 +48,12 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   /** The encoder writes into the connection at once. */
   readonly pendingBytes = 0;
   readonly host: UpstreamHost;
-  private readonly owner: UpstreamOwner;
-  private readonly headers: HeaderMap;
-  private readonly pool: HttpPool;
-  private encoder: RequestEncoder | undefined = undefined;
+  readonly #owner: UpstreamOwner;
+  readonly #headers: HeaderMap;
+  readonly #pool: HttpPool;
+  #encoder: RequestEncoder | undefined = undefined;
   connection: UpstreamConnectionInfo | undefined = undefined;
-  private state: 'asking' | 'open' | 'closed' = 'asking';
+  #state: 'asking' | 'open' | 'closed' = 'asking';
 
   constructor(
     cluster: UpstreamCluster,
@@ -63,9 +63,9 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   ) {
     this.cluster = host.home ?? cluster;
     this.host = host;
-    this.owner = owner;
-    this.headers = headers;
-    this.pool = cluster.poolOf(host, 'DEFAULT', {
+    this.#owner = owner;
+    this.#headers = headers;
+    this.#pool = cluster.poolOf(host, 'DEFAULT', {
       client: owner.downstreamInfo,
       names: undefined,
     });
@@ -73,26 +73,26 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
 
   /** May end before it returns. */
   start(): void {
-    this.pool.newStream(this);
+    this.#pool.newStream(this);
   }
 
   writeData(data: Buffer): void {
-    if (this.state === 'open') this.encoder?.encodeData(data, false);
+    if (this.#state === 'open') this.#encoder?.encodeData(data, false);
   }
 
   pauseReading(paused: boolean): void {
-    if (this.state !== 'closed') this.encoder?.pauseResponse(paused);
+    if (this.#state !== 'closed') this.#encoder?.pauseResponse(paused);
   }
 
   endWriting(): void {
-    if (this.state === 'open') this.encoder?.encodeData(EMPTY, true);
+    if (this.#state === 'open') this.#encoder?.encodeData(EMPTY, true);
   }
 
   close(): void {
-    if (this.state === 'closed') return;
-    this.state = 'closed';
-    if (this.encoder === undefined) this.pool.cancel(this);
-    else this.encoder.resetStream();
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    if (this.#encoder === undefined) this.#pool.cancel(this);
+    else this.#encoder.resetStream();
   }
 
   reset(): void {
@@ -100,20 +100,20 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   }
 
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionInfo): void {
-    this.encoder = encoder;
+    this.#encoder = encoder;
     this.connection = connection;
     this.host.outlier?.established();
-    const fault = encoder.encodeHeaders(this.headers, false);
+    const fault = encoder.encodeHeaders(this.#headers, false);
     if (fault === undefined) return;
-    this.encoder = undefined;
-    this.fail(fault, false);
+    this.#encoder = undefined;
+    this.#fail(fault, false);
   }
 
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
-    if (this.state === 'closed') return;
+    if (this.#state === 'closed') return;
     const isTimeout = reason === 'connection_timeout';
     if (triedHost) this.host.outlier?.connectFailed(isTimeout);
-    this.fail(detail, isTimeout);
+    this.#fail(detail, isTimeout);
   }
 
   decode1xx(): void {
@@ -121,52 +121,52 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    if (this.state !== 'asking') return;
+    if (this.#state !== 'asking') return;
     if (headers.status >= 200 && headers.status < 300 && !endStream) {
-      this.state = 'open';
-      this.owner.onUpstreamReady();
+      this.#state = 'open';
+      this.#owner.onUpstreamReady();
       return;
     }
-    const { encoder } = this;
-    this.state = 'closed';
+    const encoder = this.#encoder;
+    this.#state = 'closed';
     encoder?.resetStream();
-    this.fail(`tunnel_response:${headers.status}`, false);
+    this.#fail(`tunnel_response:${headers.status}`, false);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
-    if (this.state !== 'open') return;
-    if (data.length > 0) this.owner.onUpstreamData(data, 0, data.length);
-    if (endStream) this.finish();
+    if (this.#state !== 'open') return;
+    if (data.length > 0) this.#owner.onUpstreamData(data, 0, data.length);
+    if (endStream) this.#finish();
   }
 
   decodeTrailers(): void {
-    if (this.state === 'open') this.finish();
+    if (this.#state === 'open') this.#finish();
   }
 
   onReset(reason: ResetReason): void {
-    if (this.state === 'closed') return;
-    if (this.state === 'asking') {
-      this.fail('', false);
+    if (this.#state === 'closed') return;
+    if (this.#state === 'asking') {
+      this.#fail('', false);
       return;
     }
-    this.state = 'closed';
-    this.owner.onUpstreamEnd({ kind: 'broken', isReset: reason === 'remote_reset' });
+    this.#state = 'closed';
+    this.#owner.onUpstreamEnd({ kind: 'broken', isReset: reason === 'remote_reset' });
   }
 
   onWriteBlocked(blocked: boolean): void {
-    if (this.state === 'open') this.owner.onUpstreamWriteBlocked(blocked);
+    if (this.#state === 'open') this.#owner.onUpstreamWriteBlocked(blocked);
   }
 
   /** The answer is over, and with it the request: nothing more goes either way. */
-  private finish(): void {
-    this.state = 'closed';
-    this.owner.onUpstreamHalfClose();
-    this.owner.onUpstreamEnd({ kind: 'finished' });
+  #finish(): void {
+    this.#state = 'closed';
+    this.#owner.onUpstreamHalfClose();
+    this.#owner.onUpstreamEnd({ kind: 'finished' });
   }
 
-  private fail(detail: string, isTimeout: boolean): void {
-    this.state = 'closed';
-    this.owner.onUpstreamEnd({ kind: 'connect_failed', detail, isTimeout });
+  #fail(detail: string, isTimeout: boolean): void {
+    this.#state = 'closed';
+    this.#owner.onUpstreamEnd({ kind: 'connect_failed', detail, isTimeout });
   }
 }
 

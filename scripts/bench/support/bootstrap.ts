@@ -8,7 +8,8 @@ export type Trait =
   | 'short_timeouts'
   | 'no_timeout'
   | 'second_cluster'
-  | 'http2_hosts';
+  | 'http2_hosts'
+  | 'redis';
 
 /** Filters before the router, and what they stand on. */
 export interface FilterParts {
@@ -39,6 +40,8 @@ export const REWRITTEN_PREFIX = '/application/';
 
 /** Of the upstream that speaks HTTP/2, beside the one of HTTP/1. */
 export const HTTP2_PORT_OFFSET = 1;
+/** Of the Redis beside them. */
+export const REDIS_PORT_OFFSET = 4;
 
 const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
 
@@ -51,7 +54,7 @@ export function benchBootstrap(parts: BootstrapParts): object {
         {
           name: 'bench',
           address: address(parts.port),
-          filter_chains: [{ filters: [manager(parts)], ...transportSocket(parts) }],
+          filter_chains: [{ filters: [lastFilter(parts)], ...transportSocket(parts) }],
         },
       ],
       clusters: [
@@ -65,7 +68,21 @@ export function benchBootstrap(parts: BootstrapParts): object {
   };
 }
 
+function lastFilter(parts: BootstrapParts): object {
+  if (parts.traits?.includes('redis') !== true) return manager(parts);
+  return {
+    name: 'envoy.filters.network.redis_proxy',
+    typed_config: {
+      '@type': `${EXTENSIONS}.filters.network.redis_proxy.v3.RedisProxy`,
+      stat_prefix: 'bench',
+      settings: { op_timeout: '5s' },
+      prefix_routes: { catch_all_route: { cluster: 'up' } },
+    },
+  };
+}
+
 function upCluster({ upstreamPort, traits = [] }: BootstrapParts): object {
+  if (traits.includes('redis')) return cluster('up', upstreamPort + REDIS_PORT_OFFSET);
   if (!traits.includes('http2_hosts')) return cluster('up', upstreamPort);
   return http2Cluster('up', upstreamPort + HTTP2_PORT_OFFSET);
 }

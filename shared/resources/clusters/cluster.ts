@@ -3,6 +3,7 @@
  * their cluster (DNS, EDS, health) and the cluster without its hosts.
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
+import type { GcpAudience } from './gcp-audience.ts';
 import type { Struct } from '../../text/dictionary.ts';
 import type { LbPolicy, NamedHostStatus } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
@@ -71,6 +72,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly ignoreNewHostsUntilFirstHealthCheck: boolean;
   /** When hosts come or go, later requests to all others get connections of their own. */
   readonly renewsPoolsWithHosts?: true;
+  /** Of its typed metadata: whom tokens for its hosts are for. */
+  readonly gcpAudience?: GcpAudience;
   readonly metadata?: Metadata;
   readonly trackClusterStats: {
     readonly timeoutBudgets: boolean;

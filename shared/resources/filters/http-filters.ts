@@ -20,6 +20,7 @@ import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
 import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_DECLARATION } from './http/ext-authz.ts';
+import { EXT_PROC_DECLARATION } from './http/ext-proc/ext-proc.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
 import { GRPC_STATS_DECLARATION } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_DECLARATION } from './http/grpc/grpc-web.ts';
@@ -44,7 +45,10 @@ import { ROUTER_DECLARATION } from './http/router.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
 import { SET_METADATA_DECLARATION } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_DECLARATION } from './http/stateful-session.ts';
+import { GCP_AUTHN_DECLARATION } from './http/auth/gcp-authn.ts';
+import { SSE_TO_METADATA_DECLARATION } from './http/matching/sse-to-metadata.ts';
 import { TAP_DECLARATION } from './http/tap.ts';
+import { TRANSFORM_DECLARATION } from './http/matching/transform.ts';
 
 const HTTP_FILTERS = [
   ROUTER_DECLARATION,
@@ -61,7 +65,10 @@ const HTTP_FILTERS = [
   ON_DEMAND_DECLARATION,
   OAUTH2_DECLARATION,
   BASIC_AUTH_DECLARATION,
+  GCP_AUTHN_DECLARATION,
+  SSE_TO_METADATA_DECLARATION,
   TAP_DECLARATION,
+  TRANSFORM_DECLARATION,
   SET_METADATA_DECLARATION,
   SET_FILTER_STATE_DECLARATION,
   STATEFUL_SESSION_DECLARATION,
@@ -69,6 +76,7 @@ const HTTP_FILTERS = [
   DISCOVERED_DECLARATION,
   HEADER_TO_METADATA_DECLARATION,
   EXT_AUTHZ_DECLARATION,
+  EXT_PROC_DECLARATION,
   LUA_DECLARATION,
   RATE_LIMIT_DECLARATION,
   ADAPTIVE_CONCURRENCY_DECLARATION,

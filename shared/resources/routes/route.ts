@@ -131,6 +131,8 @@ export interface WeightedCluster {
 export type ClusterSpecifier =
   | { readonly kind: 'cluster'; readonly name: string }
   | { readonly kind: 'cluster_header'; readonly header: string }
+  /** A script, whose text has one character per byte, names it. */
+  | { readonly kind: 'script'; readonly source: string; readonly defaultCluster: string }
   | {
       readonly kind: 'weighted';
       readonly clusters: readonly WeightedCluster[];

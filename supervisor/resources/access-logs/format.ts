@@ -112,8 +112,17 @@ export function checkFormat(text: string, scope: Scope, extensions: FormatExtens
   if (!result.ok) scope.error('substitution_format', result.error);
   else if (extensions.reqWithoutQuery !== true && result.format.parts.some(isWithoutQuery)) {
     scope.error('substitution_format', 'Not supported field in StreamInfo: REQ_WITHOUT_QUERY');
+  } else if (scope.context.formatsBodies !== true) {
+    const name = result.format.parts.map(bodyCommandOf).find((each) => each !== undefined);
+    if (name) scope.error('substitution_format', `Not supported field in StreamInfo: ${name}`);
   }
   return toByteString(packed);
+}
+
+/** Formats of filters that wait for bodies may use it. */
+function bodyCommandOf(part: string | FormatCommand): string | undefined {
+  if (typeof part !== 'object') return undefined;
+  return part.name === 'REQUEST_BODY' || part.name === 'RESPONSE_BODY' ? part.name : undefined;
 }
 
 function isWithoutQuery(part: string | FormatCommand): boolean {

@@ -5,6 +5,7 @@ import type { ClusterResource } from '../../../shared/resources/clusters/cluster
 import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { audienceOfCluster } from './gcp-audience.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type { Discovery, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
@@ -231,6 +232,7 @@ function resolveResource(
     ignoreNewHostsUntilFirstHealthCheck:
       message.common_lb_config?.ignore_new_hosts_until_first_hc ?? false,
     ...optional('metadata', resolveMetadata(message.metadata)),
+    ...optional('gcpAudience', audienceOfCluster(message.metadata, scope.at('metadata'))),
     trackClusterStats: resolveTracking(message),
   };
 }

@@ -24,6 +24,7 @@ import { HTTP_CACHE_FILTER } from './http/matching/http-cache.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
+import { EXT_PROC_FILTER } from './http/ext-proc/ext-proc.ts';
 import { FAULT_FILTER } from './http/fault.ts';
 import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
@@ -48,7 +49,10 @@ import { ROUTER_FILTER } from './http/router.ts';
 import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
 import { SET_METADATA_FILTER } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_FILTER } from './http/stateful-session.ts';
+import { GCP_AUTHN_FILTER } from './http/auth/gcp-authn.ts';
+import { SSE_TO_METADATA_FILTER } from './http/matching/sse-to-metadata.ts';
 import { TAP_FILTER } from './http/tap/tap.ts';
+import { TRANSFORM_FILTER } from './http/transform.ts';
 
 /** Not by type: its settings come from elsewhere, and what they are is one of these. */
 type KindWithoutType = 'discovered';
@@ -76,13 +80,17 @@ const ROWS = {
   on_demand: ON_DEMAND_FILTER,
   oauth2: OAUTH2_FILTER,
   basic_auth: BASIC_AUTH_FILTER,
+  gcp_authn: GCP_AUTHN_FILTER,
+  sse_to_metadata: SSE_TO_METADATA_FILTER,
   tap: TAP_FILTER,
+  transform: TRANSFORM_FILTER,
   set_metadata: SET_METADATA_FILTER,
   set_filter_state: SET_FILTER_STATE_FILTER,
   stateful_session: STATEFUL_SESSION_FILTER,
   dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
   header_to_metadata: HEADER_TO_METADATA_FILTER,
   ext_authz: EXT_AUTHZ_FILTER,
+  ext_proc: EXT_PROC_FILTER,
   ratelimit: RATE_LIMIT_FILTER,
   bandwidth_limit: BANDWIDTH_LIMIT_FILTER,
   admission_control: ADMISSION_CONTROL_FILTER,

@@ -20,6 +20,8 @@ const FIELDS = knownFields<RouteAction>(
     'cluster',
     'cluster_header',
     'weighted_clusters',
+    'cluster_specifier_plugin',
+    'inline_cluster_specifier_plugin',
     'cluster_not_found_response_code',
     'metadata_match',
     'prefix_rewrite',

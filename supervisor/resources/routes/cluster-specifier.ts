@@ -11,6 +11,7 @@ import { asciiLower } from '../matchers/string-matcher.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
+import { resolveClusterPlugin } from './cluster-plugins.ts';
 import type { ClusterReferences } from './cluster-references.ts';
 import { resolveHeaderChanges } from './header-changes.ts';
 import { resolvePerFilterConfig } from './per-filter-config.ts';
@@ -48,8 +49,24 @@ export function resolveClusterSpecifier(
   if (action.cluster_header !== undefined) {
     return { kind: 'cluster_header', header: asciiLower(action.cluster_header) };
   }
+  const { inline_cluster_specifier_plugin: inline, cluster_specifier_plugin: named } = action;
+  if (inline !== undefined) {
+    return resolveClusterPlugin(inline, scope.at('inline_cluster_specifier_plugin'));
+  }
+  if (named !== undefined) return namedPlugin(named, scope);
   if (action.weighted_clusters === undefined) return undefined;
   return resolveWeighted(action.weighted_clusters, references, scope.at('weighted_clusters'));
+}
+
+/** The route configuration holds it. */
+function namedPlugin(name: string, scope: Scope): ClusterSpecifier | undefined {
+  const plugins = scope.context.clusterPlugins;
+  if (plugins?.has(name) !== true) {
+    scope
+      .at('cluster_specifier_plugin')
+      .error('reference', `Unknown cluster specifier plugin name: ${name} is used in the route`);
+  }
+  return plugins?.get(name);
 }
 
 function resolveWeighted(

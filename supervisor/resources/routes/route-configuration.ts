@@ -3,7 +3,8 @@ import type { RouteConfiguration } from '../../../shared/api/generated/envoy/con
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
-import type { Scope } from '../scope.ts';
+import { Scope } from '../scope.ts';
+import { resolveClusterPlugin } from './cluster-plugins.ts';
 import { ClusterReferences } from './cluster-references.ts';
 import { DomainCheck } from './domains.ts';
 import { resolveHeaderChanges } from './header-changes.ts';
@@ -27,6 +28,7 @@ const FIELDS = knownFields<RouteConfiguration>(
     'request_mirror_policies',
     'ignore_port_in_host_matching',
     'typed_per_filter_config',
+    'cluster_specifier_plugins',
   ],
   ['metadata'],
 );
@@ -44,8 +46,9 @@ export interface RouteSource {
 export function resolveRouteConfiguration(
   message: RouteConfiguration,
   source: RouteSource,
-  scope: Scope,
+  outer: Scope,
 ): RouteConfigurationResource {
+  const scope = withPlugins(message, outer);
   const { vhds, ...itself } = message;
   const takesHosts = source.takesHosts === true;
   refuseOtherFields(takesHosts ? itself : message, FIELDS, scope);
@@ -76,4 +79,19 @@ export function resolveRouteConfiguration(
     maxDirectResponseBodySizeBytes: limit,
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
   };
+}
+
+/** Its routes name the plugins that it holds. */
+function withPlugins(
+  { cluster_specifier_plugins: plugins }: RouteConfiguration,
+  scope: Scope,
+): Scope {
+  if (plugins === undefined) return scope;
+  const clusterPlugins = new Map(
+    plugins.map((plugin, index) => [
+      plugin.extension?.name ?? '',
+      resolveClusterPlugin(plugin, scope.at('cluster_specifier_plugins', index)),
+    ]),
+  );
+  return new Scope({ ...scope.context, clusterPlugins }, scope.place);
 }

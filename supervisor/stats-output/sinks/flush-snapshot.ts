@@ -30,6 +30,7 @@ interface GaugeReading extends Reading {
 }
 
 export interface HistogramReading extends Reading {
+  readonly isInMicroseconds: boolean;
   readonly interval: BucketCounts;
   /** Since the start. */
   readonly cumulative: BucketCounts;
@@ -80,7 +81,8 @@ function* snapshotOf(source: SnapshotSource): Steps<FlushSnapshot> {
       if (histogram === undefined || !selects(index, prefix, suffix)) return;
       const name = prefix + suffix;
       const { interval, cumulative } = histogram;
-      histograms.push({ name, interval, cumulative, bounds: boundsOf(name) });
+      const isInMicroseconds = store.isInMicroseconds(index);
+      histograms.push({ name, isInMicroseconds, interval, cumulative, bounds: boundsOf(name) });
     });
     yield;
   }

@@ -1,6 +1,5 @@
 /** Statistics as lines of the statsd protocol, with or without tags. */
 import { lineOf } from '../../../shared/stats/stat-scope.ts';
-import { ALL_TEMPLATES } from '../../../shared/stats/templates/all-templates.ts';
 import type { TagExtractor } from '../../stats/tags/tag-extractor.ts';
 import type { FlushSnapshot, HistogramReading, Reading } from './flush-snapshot.ts';
 
@@ -15,13 +14,6 @@ export interface LineOptions {
   /** Values of histograms in microseconds are sent as milliseconds, otherwise as they are. */
   readonly scalesToMs?: boolean;
 }
-
-/** Last parts of names; histograms that are defined by their whole name have no unit. */
-const microseconds: ReadonlySet<string> = new Set(
-  ALL_TEMPLATES.flatMap(({ stats }) => stats)
-    .filter(({ unit }) => unit === 'us')
-    .map(({ name }) => name),
-);
 
 export function plainNames(prefix: string): NameForm {
   const begin = lineOf(prefix);
@@ -63,8 +55,8 @@ function* histogramLines(
   histogram: HistogramReading,
   { form, scalesToMs = false }: LineOptions,
 ): Generator<string> {
-  const { name, interval } = histogram;
-  const divisor = scalesToMs && microseconds.has(name.slice(name.lastIndexOf('.') + 1)) ? 1000 : 1;
+  const { interval, isInMicroseconds } = histogram;
+  const divisor = scalesToMs && isInMicroseconds ? 1000 : 1;
   const { name: sent, tags } = form(histogram);
   for (const [start, , count] of interval.entries()) {
     const value = Math.round(start) / divisor;

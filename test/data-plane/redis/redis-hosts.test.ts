@@ -6,7 +6,9 @@ import {
   type RedisStage,
   startRedis,
 } from '../../support/redis/stage.ts';
+import { host } from '../../support/parts/data-plane.ts';
 import { openRaw } from '../../support/peers/raw-client.ts';
+import { waitUntil } from '../../support/wait.ts';
 import {
   type RedisServer,
   respCommand,
@@ -100,6 +102,8 @@ describe('hosts of the Redis proxy', () => {
     const script: Script = ([name]) => (name === 'HELLO' ? hello : '%1\r\n+a\r\n#t\r\n');
     await using stage = await start(script, { config: { protocol_version: 'RESP3' } });
     assert.match(await stage.ask(GET), /^-NOPROTO/);
+    assert.match(await stage.ask(respCommand('HELLO', '2')), /^-NOPROTO/);
+    assert.match(await stage.ask(respCommand('HELLO')), /^-NOPROTO/);
     const client = await openRaw(stage.port);
     client.send(respCommand('HELLO', '3') + GET);
     assert.match(await client.until(/#t\r\n$/), /^%7\r\n.*%1\r\n\+a\r\n#t\r\n$/s);
@@ -127,6 +131,31 @@ describe('hosts of the Redis proxy', () => {
     assert.equal(await stage.ask(GET), '-no upstream host\r\n');
     const limited = 'cluster.store.redis_cluster.connection_rate_limited';
     assert.equal(stage.stat(limited), 1);
+  });
+
+  it('that leave their cluster still answer what they were asked', async () => {
+    await using other = await startRedisServer();
+    let answerNow: (() => void) | undefined;
+    await using stage = await start(
+      ([, key], _, answer) => {
+        if (key !== 'late') return undefined;
+        answerNow = () => answer('+late\r\n');
+        return 'hang';
+      },
+      { settings: { op_timeout: '5s' } },
+    );
+    const client = await openRaw(stage.port);
+    client.send(respCommand('GET', 'late'));
+    await waitUntil('the command', () => answerNow !== undefined);
+    const hosts = { cluster: 'store', hosts: [host(other.port)], overprovisioningFactor: 140 };
+    await stage.plane.apply([{ op: 'put_hosts', hosts }]);
+    client.send(GET);
+    await waitUntil('the other host', () => other.commands.length === 1);
+    answerNow?.();
+    assert.equal(await client.until(/-1/), `+late\r\n${NOTHING}`);
+    client.destroy();
+    assert.equal(stage.stat('cluster.store.redis_cluster.upstream_cx_drained'), 1);
+    assert.equal(stage.stat('cluster.store.upstream_cx_active'), 1);
   });
 
   it('get commands together, after a time or an amount of bytes', async () => {

@@ -144,6 +144,10 @@ describe('the Redis proxy', () => {
     assert.equal(pair, '+OK\r\n-WRONGPASS invalid username-password pair\r\n');
     assert.match(await stage.ask(respCommand('HELLO', '2', 'AUTH', 'default', 'one')), /^\*14/);
     assert.equal(await stage.ask(respCommand('HELLO')), refused);
+    assert.equal(await stage.ask(respCommand('QUIT')), '+OK\r\n');
+    assert.equal(stage.stat('redis.cache.command.hello.total'), 2);
+    assert.equal(stage.stat('redis.cache.command.hello.success'), 1);
+    assert.equal(stage.stat('redis.cache.command.hello.error'), 1);
   });
 
   it('closes when it is told to, and when its client breaks the protocol', async () => {

@@ -162,7 +162,10 @@ describe('a unary gRPC call', () => {
       ],
     ];
     for (const [at, [serve, code, message]] of answers.entries()) {
-      assert.deepEqual(await askPeer(serve), { code, message }, `answer ${at}`);
+      const status = await askPeer(serve);
+      assert.ok(typeof status === 'object' && status.details !== '', `answer ${at}`);
+      const told = { code: status.code, message: status.message };
+      assert.deepEqual(told, { code, message }, `answer ${at}`);
     }
   });
 
@@ -175,7 +178,8 @@ describe('a unary gRPC call', () => {
     await using silent = await startGrpcPeer(() => undefined);
     await using client = clientOf(silent.port);
     const late = await ask(client, TARGET, { timeoutMs: 50 });
-    assert.deepEqual(late, { code: 14, message: 'upstream request timeout' });
+    const message = 'upstream request timeout';
+    assert.deepEqual(late, { code: 14, message, details: 'response_timeout' });
     assert.equal(client.stats().get('cluster.up.upstream_rq_timeout'), 1);
   });
 });

@@ -17,7 +17,7 @@ import type { Flushable } from '../../../workers/loop/worker-loop.ts';
 class RecordingWire implements Wire {
   written = '';
   pauses = 0;
-  private deferred: Flushable[] = [];
+  #deferred: Flushable[] = [];
 
   writeText(text: string): void {
     this.written += text;
@@ -32,12 +32,12 @@ class RecordingWire implements Wire {
   }
 
   defer(task: Flushable): void {
-    this.deferred.push(task);
+    this.#deferred.push(task);
   }
 
   /** The end of an event of the loop. */
   endEvent(): void {
-    for (let task = this.deferred.shift(); task !== undefined; task = this.deferred.shift()) {
+    for (let task = this.#deferred.shift(); task !== undefined; task = this.#deferred.shift()) {
       task.flush();
     }
   }
@@ -98,10 +98,10 @@ export class ServerHarness implements ServerCodecOwner {
   readonly codec: Http1ServerCodec;
   finished: 'now' | 'delayed' | undefined = undefined;
   partsDropped = 0;
-  private readonly respond: Respond;
+  readonly #respond: Respond;
 
   constructor(respond: Respond = () => undefined, changes: Partial<Http1ServerLimits> = {}) {
-    this.respond = respond;
+    this.#respond = respond;
     this.codec = new Http1ServerCodec(this.wire, this, { ...limits, ...changes });
   }
 
@@ -110,7 +110,7 @@ export class ServerHarness implements ServerCodecOwner {
     this.messages.push(message);
     const complete = (): void => {
       message.complete = true;
-      this.respond(encoder, message);
+      this.#respond(encoder, message);
     };
     return {
       decodeHeaders: (headers, endStream) => {
@@ -132,7 +132,7 @@ export class ServerHarness implements ServerCodecOwner {
       },
       onCodecError: (status, details) => {
         message.error = `${status} ${details}`;
-        this.respond(encoder, message);
+        this.#respond(encoder, message);
       },
       onReset: (reason) => {
         if (message.error === '' && !message.complete) message.error = reason;

@@ -2,8 +2,12 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 type Words = readonly string[];
-/** Bytes to answer with, or `hang`, `close`; undefined: as a server would. */
-export type Script = (words: Words, connection: number) => string | undefined;
+/** Bytes to answer with, or `hang`, `close`; undefined: as a server would. `later` answers later. */
+export type Script = (
+  words: Words,
+  connection: number,
+  later: (answer: string) => void,
+) => string | undefined;
 
 export interface RedisServer {
   readonly port: number;
@@ -36,7 +40,8 @@ export async function startRedisServer(
         text = text.slice(words.bytes);
         commands.push(words.list.join(' '));
         numbered.push(`${number}: ${words.list.join(' ')}`);
-        const answer = script(words.list, number) ?? session.answer(words.list);
+        const later = (bytes: string): void => void socket.write(bytes, 'latin1');
+        const answer = script(words.list, number, later) ?? session.answer(words.list);
         if (answer === 'close') socket.destroy();
         else if (answer !== 'hang') socket.write(answer, 'latin1');
       }

@@ -19,74 +19,74 @@ const ROUNDING = 1e-6;
 
 export class TokenBucket {
   readonly maxTokens: number;
-  private readonly msPerToken: number;
-  private readonly state: BucketState;
+  readonly #msPerToken: number;
+  readonly #state: BucketState;
 
   /** Full at first. Without `state` it is nobody else's. */
   constructor(options: RateLimitBucket, state: BucketState = new OwnState()) {
     this.maxTokens = options.maxTokens;
-    this.msPerToken = options.fillIntervalMs / options.tokensPerFill;
-    this.state = state;
+    this.#msPerToken = options.fillIntervalMs / options.tokensPerFill;
+    this.#state = state;
   }
 
   take(nowMs: number): boolean {
     for (;;) {
-      const before = this.state.load();
-      const emptyMs = this.emptyMs(before, nowMs);
-      if (this.tokensSince(emptyMs, nowMs) < 1) return false;
-      if (this.state.exchange(before, emptyMs + this.msPerToken)) return true;
+      const before = this.#state.load();
+      const emptyMs = this.#emptyMs(before, nowMs);
+      if (this.#tokensSince(emptyMs, nowMs) < 1) return false;
+      if (this.#state.exchange(before, emptyMs + this.#msPerToken)) return true;
     }
   }
 
   /** As many as there are, up to `count`. */
   takeUpTo(count: number, nowMs: number): number {
     for (;;) {
-      const before = this.state.load();
-      const emptyMs = this.emptyMs(before, nowMs);
-      const taken = Math.min(count, Math.floor(this.tokensSince(emptyMs, nowMs)));
+      const before = this.#state.load();
+      const emptyMs = this.#emptyMs(before, nowMs);
+      const taken = Math.min(count, Math.floor(this.#tokensSince(emptyMs, nowMs)));
       if (taken <= 0) return 0;
-      if (this.state.exchange(before, emptyMs + taken * this.msPerToken)) return taken;
+      if (this.#state.exchange(before, emptyMs + taken * this.#msPerToken)) return taken;
     }
   }
 
   /** A bucket that was never touched has so many tokens instead of being full. */
   startWith(tokens: number, nowMs: number): void {
-    if (this.state.load() !== 0) return;
-    this.state.exchange(0, nowMs - Math.min(tokens, this.maxTokens) * this.msPerToken);
+    if (this.#state.load() !== 0) return;
+    this.#state.exchange(0, nowMs - Math.min(tokens, this.maxTokens) * this.#msPerToken);
   }
 
   /** Whole tokens. */
   remaining(nowMs: number): number {
-    return Math.floor(this.tokensSince(this.emptyMs(this.state.load(), nowMs), nowMs));
+    return Math.floor(this.#tokensSince(this.#emptyMs(this.#state.load(), nowMs), nowMs));
   }
 
   /** Until there is a token, rounded up; 0 when there is one. */
   secondsToNext(nowMs: number): number {
-    const tokens = this.tokensSince(this.emptyMs(this.state.load(), nowMs), nowMs);
-    return tokens < 1 ? Math.ceil(((1 - tokens) * this.msPerToken) / 1000) : 0;
+    const tokens = this.#tokensSince(this.#emptyMs(this.#state.load(), nowMs), nowMs);
+    return tokens < 1 ? Math.ceil(((1 - tokens) * this.#msPerToken) / 1000) : 0;
   }
 
-  private tokensSince(emptyMs: number, nowMs: number): number {
-    return (nowMs - emptyMs) / this.msPerToken + ROUNDING;
+  #tokensSince(emptyMs: number, nowMs: number): number {
+    return (nowMs - emptyMs) / this.#msPerToken + ROUNDING;
   }
 
   /** A full bucket does not fill on. */
-  private emptyMs(state: number, nowMs: number): number {
-    const full = nowMs - this.maxTokens * this.msPerToken;
+  #emptyMs(state: number, nowMs: number): number {
+    const full = nowMs - this.maxTokens * this.#msPerToken;
     return state === 0 ? full : Math.max(state, full);
   }
 }
 
 /** A number of one worker. */
 export class OwnState implements BucketState {
-  private moment = 0;
+  #moment = 0;
 
   load(): number {
-    return this.moment;
+    return this.#moment;
   }
 
   exchange(_expected: number, next: number): boolean {
-    this.moment = next;
+    this.#moment = next;
     return true;
   }
 }

@@ -19,40 +19,40 @@ export interface ZlibBodyOwner extends Endable {
 }
 
 export class ZlibBody {
-  private readonly engine: Transform;
-  private readonly owner: ZlibBodyOwner;
-  private isFull = false;
+  readonly #engine: Transform;
+  readonly #owner: ZlibBodyOwner;
+  #isFull = false;
 
   constructor(engine: Transform, loop: WorkerLoop, owner: ZlibBodyOwner) {
-    this.owner = owner;
-    this.engine = engine;
+    this.#owner = owner;
+    this.#engine = engine;
     // None of these comes from within a call of ours: each is an event of the loop of its own.
     const inLoop = (act: () => void): void => loop.run(owner, act);
     engine.on('data', (data: Buffer) => inLoop(() => owner.onData(data)));
     engine.on('end', () => inLoop(() => owner.onEnd()));
-    engine.on('drain', () => inLoop(() => this.setFull(false)));
+    engine.on('drain', () => inLoop(() => this.#setFull(false)));
     engine.on('error', (error: NodeJS.ErrnoException) => inLoop(() => owner.onError(error)));
   }
 
   /** `data` is copied. */
   write(data: Buffer): void {
-    if (data.length > 0 && !this.engine.write(Buffer.from(data))) this.setFull(true);
+    if (data.length > 0 && !this.#engine.write(Buffer.from(data))) this.#setFull(true);
   }
 
   end(): void {
-    this.engine.end();
+    this.#engine.end();
   }
 
   /** Nothing is called afterwards. */
   destroy(): void {
-    for (const event of ['data', 'end', 'drain']) this.engine.removeAllListeners(event);
-    this.engine.destroy();
-    this.setFull(false);
+    for (const event of ['data', 'end', 'drain']) this.#engine.removeAllListeners(event);
+    this.#engine.destroy();
+    this.#setFull(false);
   }
 
-  private setFull(isFull: boolean): void {
-    if (this.isFull === isFull) return;
-    this.isFull = isFull;
-    this.owner.onBacklog(isFull);
+  #setFull(isFull: boolean): void {
+    if (this.#isFull === isFull) return;
+    this.#isFull = isFull;
+    this.#owner.onBacklog(isFull);
   }
 }

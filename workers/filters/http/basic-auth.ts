@@ -42,52 +42,52 @@ const SCHEME = 'Basic ';
 const METADATA = 'envoy.filters.http.basic_auth';
 
 class BasicAuthFilter extends PassThroughFilter {
-  private readonly parts: BasicAuthParts;
-  private readonly callbacks: FilterCallbacks;
+  readonly #parts: BasicAuthParts;
+  readonly #callbacks: FilterCallbacks;
 
   constructor(parts: BasicAuthParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { name, own, context, base, users } = this.parts;
+    const { name, own, context, base, users } = this.#parts;
     const credentials = headers.get(own.authenticationHeader) ?? '';
     if (credentials === '' && own.allowsMissing) return 'continue';
     if (credentials === '') {
-      return this.refuse(headers, 'Missing username and password', 'no_credential');
+      return this.#refuse(headers, 'Missing username and password', 'no_credential');
     }
     if (!credentials.startsWith(SCHEME)) {
-      return this.refuse(headers, "Expected 'Basic' authentication scheme", 'invalid_scheme');
+      return this.#refuse(headers, "Expected 'Basic' authentication scheme", 'invalid_scheme');
     }
     const text = Buffer.from(credentials.slice(SCHEME.length), 'base64').toString('latin1');
     const colon = text.indexOf(':');
     if (colon < 0) {
-      return this.refuse(headers, 'Invalid basic credential format', 'invalid_format');
+      return this.#refuse(headers, 'Invalid basic credential format', 'invalid_format');
     }
     const user = text.slice(0, colon);
-    const ofRoute = this.callbacks.routeConfig(name) as BasicAuthPerRoute | undefined;
+    const ofRoute = this.#callbacks.routeConfig(name) as BasicAuthPerRoute | undefined;
     if (!isPassword(users.of(ofRoute ?? own).get(user), text.slice(colon + 1))) {
       const text401 = 'Invalid username/password combination';
-      return this.refuse(headers, text401, 'invalid_credential');
+      return this.#refuse(headers, text401, 'invalid_credential');
     }
-    if (own.emitsMetadata) addMetadata(this.callbacks.info, METADATA, userMetadata(user));
+    if (own.emitsMetadata) addMetadata(this.#callbacks.info, METADATA, userMetadata(user));
     if (own.forwardUsernameHeader !== '') headers.set(own.forwardUsernameHeader, user);
     context.stats.increment(base + BASIC_AUTH.index.allowed);
     return 'continue';
   }
 
-  private refuse(headers: HeaderMap, reason: string, details: string): HeadersStatus {
-    const { context, base } = this.parts;
+  #refuse(headers: HeaderMap, reason: string, details: string): HeadersStatus {
+    const { context, base } = this.#parts;
     context.stats.increment(base + BASIC_AUTH.index.denied);
     const { scheme, authority, path } = headers;
-    const { name, own } = this.parts;
-    const ofRoute = this.callbacks.routeConfig(name) as BasicAuthPerRoute | undefined;
+    const { name, own } = this.#parts;
+    const ofRoute = this.#callbacks.routeConfig(name) as BasicAuthPerRoute | undefined;
     const named = ofRoute === undefined || ofRoute.realm === '' ? own.realm : ofRoute.realm;
     const address = `${scheme === '' ? 'http' : scheme}://${authority}${path}`;
     const realm = named === '' ? address : named;
-    this.callbacks.sendLocalReply({
+    this.#callbacks.sendLocalReply({
       status: 401,
       body: `User authentication failed. ${reason}.`,
       details: `${details}_for_basic_auth`,

@@ -34,45 +34,45 @@ export function makeBufferFilter(
 }
 
 class BufferFilter extends PassThroughFilter {
-  private readonly limit: number;
-  private readonly context: FilterContext;
-  private readonly callbacks: FilterCallbacks;
-  private headers: HeaderMap | undefined = undefined;
-  private bytes = 0;
+  readonly #limit: number;
+  readonly #context: FilterContext;
+  readonly #callbacks: FilterCallbacks;
+  #headers: HeaderMap | undefined = undefined;
+  #bytes = 0;
 
   constructor(limit: number, context: FilterContext, callbacks: FilterCallbacks) {
     super();
-    this.limit = limit;
-    this.context = context;
-    this.callbacks = callbacks;
+    this.#limit = limit;
+    this.#context = context;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     if (endStream) return 'continue';
-    this.headers = headers;
+    this.#headers = headers;
     return 'stop';
   }
 
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
-    this.bytes += data.length;
-    if (this.bytes > this.limit) {
-      refuseLargeRequest(this.context, this.callbacks);
+    this.#bytes += data.length;
+    if (this.#bytes > this.#limit) {
+      refuseLargeRequest(this.#context, this.#callbacks);
       return 'stop';
     }
     if (!endStream) return 'stop_and_buffer';
-    this.addLength();
+    this.#addLength();
     return 'continue';
   }
 
   override decodeTrailers(): HeadersStatus {
-    this.addLength();
+    this.#addLength();
     return 'continue';
   }
 
-  private addLength(): void {
-    const { headers } = this;
+  #addLength(): void {
+    const headers = this.#headers;
     if (headers === undefined || headers.has('content-length')) return;
     headers.remove('transfer-encoding');
-    headers.set('content-length', String(this.bytes));
+    headers.set('content-length', String(this.#bytes));
   }
 }

@@ -83,37 +83,37 @@ function mergePolicies(levels: Levels): CorsPolicy {
 }
 
 class CorsFilter extends PassThroughFilter {
-  private readonly parts: CorsParts;
-  private readonly callbacks: FilterCallbacks;
-  private policy: CorsPolicy | undefined = undefined;
-  private origin = '';
+  readonly #parts: CorsParts;
+  readonly #callbacks: FilterCallbacks;
+  #policy: CorsPolicy | undefined = undefined;
+  #origin = '';
 
   constructor(parts: CorsParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { context, base, policies } = this.parts;
+    const { context, base, policies } = this.#parts;
     const origin = headers.get('origin') ?? '';
-    const { route } = this.callbacks;
+    const { route } = this.#callbacks;
     const compiled =
       origin === '' || route === undefined ? undefined : policies.of(route.filterSettings);
     if (compiled === undefined) return 'continue';
     const { policy, origins } = compiled;
-    const isOn = this.draw(policy.filterEnabled, true);
-    if (!isOn && !this.draw(policy.shadowEnabled, false)) return 'continue';
+    const isOn = this.#draw(policy.filterEnabled, true);
+    if (!isOn && !this.#draw(policy.shadowEnabled, false)) return 'continue';
     const isAllowed = origins.some((matches) => matches(origin));
     context.stats.increment(
       base + (isAllowed ? CORS.index.origin_valid : CORS.index.origin_invalid),
     );
     if (!isOn) return 'continue';
-    if (!isAllowed) return this.passNotMatching(headers, policy);
-    this.policy = policy;
-    this.origin = origin;
+    if (!isAllowed) return this.#passNotMatching(headers, policy);
+    this.#policy = policy;
+    this.#origin = origin;
     if (!isPreflight(headers)) return 'continue';
-    this.callbacks.sendLocalReply({
+    this.#callbacks.sendLocalReply({
       status: 200,
       body: '',
       details: 'cors_response',
@@ -126,9 +126,9 @@ class CorsFilter extends PassThroughFilter {
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { policy } = this;
+    const policy = this.#policy;
     if (policy === undefined) return 'continue';
-    headers.set('access-control-allow-origin', this.origin);
+    headers.set('access-control-allow-origin', this.#origin);
     if (policy.allowCredentials === true) headers.set('access-control-allow-credentials', 'true');
     if (policy.exposeHeaders !== '') {
       headers.set('access-control-expose-headers', policy.exposeHeaders);
@@ -136,10 +136,10 @@ class CorsFilter extends PassThroughFilter {
     return 'continue';
   }
 
-  private passNotMatching(headers: HeaderMap, policy: CorsPolicy): HeadersStatus {
+  #passNotMatching(headers: HeaderMap, policy: CorsPolicy): HeadersStatus {
     const forwards = policy.forwardNotMatchingPreflights ?? true;
     if (forwards || !isPreflight(headers)) return 'continue';
-    this.callbacks.sendLocalReply({
+    this.#callbacks.sendLocalReply({
       status: 200,
       body: '',
       details: 'cors_response',
@@ -148,8 +148,8 @@ class CorsFilter extends PassThroughFilter {
     return 'stop';
   }
 
-  private draw(fraction: CorsPolicy['filterEnabled'], otherwise: boolean): boolean {
-    const { runtime } = this.parts.context;
+  #draw(fraction: CorsPolicy['filterEnabled'], otherwise: boolean): boolean {
+    const { runtime } = this.#parts.context;
     return fraction === undefined ? otherwise : isEnabled(fraction, runtime, runtime.random());
   }
 }

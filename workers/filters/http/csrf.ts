@@ -41,30 +41,30 @@ export function makeCsrfFilter(
 }
 
 class CsrfFilter extends PassThroughFilter {
-  private readonly parts: CsrfParts;
-  private readonly callbacks: FilterCallbacks;
+  readonly #parts: CsrfParts;
+  readonly #callbacks: FilterCallbacks;
 
   constructor(parts: CsrfParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { name, own, context, base } = this.parts;
+    const { name, own, context, base } = this.#parts;
     const { runtime, stats } = context;
-    const policy = (this.callbacks.routeConfig(name) as CsrfPolicy | undefined) ?? own;
+    const policy = (this.#callbacks.routeConfig(name) as CsrfPolicy | undefined) ?? own;
     const isOn = isEnabled(policy.enabled, runtime, runtime.random());
     const { shadowEnabled } = policy;
     const isShadow =
       shadowEnabled !== undefined && isEnabled(shadowEnabled, runtime, runtime.random());
     if ((!isOn && !isShadow) || !MODIFYING_METHODS.includes(headers.method)) return 'continue';
     const origin = sourceOrigin(headers);
-    const isValid = origin !== '' && this.isValid(origin, headers.authority, policy);
+    const isValid = origin !== '' && this.#isValid(origin, headers.authority, policy);
     if (origin === '') stats.increment(base + CSRF.index.missing_source_origin);
     else stats.increment(base + (isValid ? CSRF.index.request_valid : CSRF.index.request_invalid));
     if (isValid || !isOn) return 'continue';
-    this.callbacks.sendLocalReply({
+    this.#callbacks.sendLocalReply({
       status: 403,
       body: 'Invalid origin',
       details: 'csrf_origin_mismatch',
@@ -72,8 +72,8 @@ class CsrfFilter extends PassThroughFilter {
     return 'stop';
   }
 
-  private isValid(origin: string, target: string, policy: CsrfPolicy): boolean {
-    return origin === target || this.parts.origins.of(policy).some((matches) => matches(origin));
+  #isValid(origin: string, target: string, policy: CsrfPolicy): boolean {
+    return origin === target || this.#parts.origins.of(policy).some((matches) => matches(origin));
   }
 }
 

@@ -41,18 +41,18 @@ export function makeDynamicForwardProxyFilter(
 }
 
 class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter, TimerOwner {
-  private readonly settings: DynamicForwardProxyFilterSettings;
-  private readonly context: FilterContext;
-  private readonly filterState = (key: string): string | undefined =>
-    filterStateOf(this.callbacks.info, key);
-  private readonly timer = new LoopTimer(this, 0);
-  private readonly callbacks: FilterCallbacks;
+  readonly #settings: DynamicForwardProxyFilterSettings;
+  readonly #context: FilterContext;
+  readonly #filterState = (key: string): string | undefined =>
+    filterStateOf(this.#callbacks.info, key);
+  readonly #timer = new LoopTimer(this, 0);
+  readonly #callbacks: FilterCallbacks;
   /** There while the request waits. */
-  private waitsAt: WantedHosts | undefined = undefined;
-  private wanted = '';
-  private chosen = '';
-  private isOptional = false;
-  private ticket = 0;
+  #waitsAt: WantedHosts | undefined = undefined;
+  #wanted = '';
+  #chosen = '';
+  #isOptional = false;
+  #ticket = 0;
 
   constructor(
     settings: DynamicForwardProxyFilterSettings,
@@ -60,50 +60,50 @@ class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter,
     callbacks: FilterCallbacks,
   ) {
     super();
-    this.settings = settings;
-    this.context = context;
-    this.callbacks = callbacks;
+    this.#settings = settings;
+    this.#context = context;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { route } = this.callbacks;
+    const { route } = this.#callbacks;
     if (route?.kind !== 'cluster') return 'continue';
-    const hosts = this.context.wantedHosts(route.clusterName);
+    const hosts = this.#context.wantedHosts(route.clusterName);
     if (hosts === undefined) return 'continue';
-    this.rewriteHost(headers);
-    this.callbacks.info.upstreamCluster = route.clusterName;
-    const own = this.nameOf(headers.authority, hosts);
+    this.#rewriteHost(headers);
+    this.#callbacks.info.upstreamCluster = route.clusterName;
+    const own = this.#nameOf(headers.authority, hosts);
     // What the balancer goes by differs where filters name a host that is not taken here.
-    this.chosen = hosts.nameFor(headers.authority, this.filterState);
-    return this.waitsFor(own, hosts) || this.waitsForChosen(hosts) ? 'stop' : 'continue';
+    this.#chosen = hosts.nameFor(headers.authority, this.#filterState);
+    return this.#waitsFor(own, hosts) || this.#waitsForChosen(hosts) ? 'stop' : 'continue';
   }
 
   /** Without it the router finds no host. */
-  private waitsForChosen(hosts: WantedHosts): boolean {
-    this.isOptional = true;
-    return this.waitsFor(this.chosen, hosts);
+  #waitsForChosen(hosts: WantedHosts): boolean {
+    this.#isOptional = true;
+    return this.#waitsFor(this.#chosen, hosts);
   }
 
-  private waitsFor(name: string, hosts: WantedHosts): boolean {
+  #waitsFor(name: string, hosts: WantedHosts): boolean {
     if (hosts.has(name)) return false;
-    this.waitsAt = hosts;
-    this.wanted = name;
-    this.ticket = hosts.wait(name, this);
+    this.#waitsAt = hosts;
+    this.#wanted = name;
+    this.#ticket = hosts.wait(name, this);
     if (hosts.hasSubClusters) {
-      const { clusterInitTimeoutMs } = this.settings.options;
-      this.context.loop.timers.list(clusterInitTimeoutMs).arm(this.timer);
+      const { clusterInitTimeoutMs } = this.#settings.options;
+      this.#context.loop.timers.list(clusterInitTimeoutMs).arm(this.#timer);
     }
     return true;
   }
 
   onException(): void {
-    this.callbacks.onException();
+    this.#callbacks.onException();
   }
 
   /** The cluster of this name takes too long. */
   onTimer(): void {
-    this.leave();
-    this.refuse({
+    this.#leave();
+    this.#refuse({
       body: 'Sub cluster warming timeout',
       details: 'sub_cluster_warming_timeout',
       flag: 0,
@@ -111,54 +111,57 @@ class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter,
   }
 
   override decodeData(): DataStatus {
-    return this.waitsAt === undefined ? 'continue' : 'stop_and_buffer';
+    return this.#waitsAt === undefined ? 'continue' : 'stop_and_buffer';
   }
 
   override decodeTrailers(): TrailersStatus {
-    return this.waitsAt === undefined ? 'continue' : 'stop';
+    return this.#waitsAt === undefined ? 'continue' : 'stop';
   }
 
   onHostAnswer(answer: HostAnswer): void {
-    this.context.loop.run(this, () => this.takeAnswer(answer));
+    this.#context.loop.run(this, () => this.#takeAnswer(answer));
   }
 
-  private takeAnswer(answer: HostAnswer): void {
-    const { waitsAt: hosts, isOptional, wanted, chosen } = this;
-    this.waitsAt = undefined;
-    this.timer.disarm();
+  #takeAnswer(answer: HostAnswer): void {
+    const hosts = this.#waitsAt;
+    const isOptional = this.#isOptional;
+    const wanted = this.#wanted;
+    const chosen = this.#chosen;
+    this.#waitsAt = undefined;
+    this.#timer.disarm();
     if (answer.outcome !== 'found' && !isOptional) {
-      this.refuse(refusalOf(answer));
-    } else if (hosts === undefined || wanted === chosen || !this.waitsForChosen(hosts)) {
-      this.callbacks.continueDecoding();
+      this.#refuse(refusalOf(answer));
+    } else if (hosts === undefined || wanted === chosen || !this.#waitsForChosen(hosts)) {
+      this.#callbacks.continueDecoding();
     }
   }
 
   override onDestroy(): void {
-    this.leave();
+    this.#leave();
   }
 
   /** A host that filters name without a port has that of the request. */
-  private nameOf(authority: string, hosts: WantedHosts): string {
-    if (this.settings.options.takesDynamicHost !== true) return hosts.nameOf(authority);
-    const name = dynamicHost(this.filterState);
-    const port = dynamicPort(this.filterState);
+  #nameOf(authority: string, hosts: WantedHosts): string {
+    if (this.#settings.options.takesDynamicHost !== true) return hosts.nameOf(authority);
+    const name = dynamicHost(this.#filterState);
+    const port = dynamicPort(this.#filterState);
     if (name === undefined) return hosts.nameOf(authority, port);
     return hosts.nameOf(name, port ?? parseAuthority(hosts.nameOf(authority), 0).port);
   }
 
-  private leave(): void {
-    this.timer.disarm();
-    this.waitsAt?.leave(this.wanted, this.ticket);
-    this.waitsAt = undefined;
+  #leave(): void {
+    this.#timer.disarm();
+    this.#waitsAt?.leave(this.#wanted, this.#ticket);
+    this.#waitsAt = undefined;
   }
 
-  private refuse({ body, details, flag }: Refusal): void {
-    this.callbacks.info.responseFlags |= flag;
-    this.callbacks.sendLocalReply({ status: 503, body, details });
+  #refuse({ body, details, flag }: Refusal): void {
+    this.#callbacks.info.responseFlags |= flag;
+    this.#callbacks.sendLocalReply({ status: 503, body, details });
   }
 
-  private rewriteHost(headers: HeaderMap): void {
-    const settings = this.callbacks.routeConfig(this.settings.name);
+  #rewriteHost(headers: HeaderMap): void {
+    const settings = this.#callbacks.routeConfig(this.#settings.name);
     if (settings === undefined) return;
     const { hostRewriteLiteral, hostRewriteHeader } = settings as DynamicForwardProxyPerRoute;
     if (hostRewriteLiteral !== undefined) headers.authority = hostRewriteLiteral;

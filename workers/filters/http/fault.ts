@@ -53,56 +53,57 @@ export function makeFaultFilter(
 }
 
 class FaultFilter extends PassThroughFilter implements TimerOwner {
-  private readonly parts: FaultParts;
-  private readonly callbacks: FilterCallbacks;
-  private readonly timer = new LoopTimer(this, 0);
-  private headers: HeaderMap | undefined = undefined;
-  private options: FaultOptions | undefined = undefined;
-  private isActive = false;
+  readonly #parts: FaultParts;
+  readonly #callbacks: FilterCallbacks;
+  readonly #timer = new LoopTimer(this, 0);
+  #headers: HeaderMap | undefined = undefined;
+  #options: FaultOptions | undefined = undefined;
+  #isActive = false;
 
   constructor(parts: FaultParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { name, own, compiled } = this.parts;
-    const settings = (this.callbacks.routeConfig(name) as FaultOptions | undefined) ?? own;
+    const { name, own, compiled } = this.#parts;
+    const settings = (this.#callbacks.routeConfig(name) as FaultOptions | undefined) ?? own;
     const { options, matches } = compiled.of(settings);
-    if (!this.concerns(headers, options) || matches?.(headers) === false) return 'continue';
-    this.headers = headers;
-    this.options = options;
-    const delayMs = this.delayMs(headers, options);
+    if (!this.#concerns(headers, options) || matches?.(headers) === false) return 'continue';
+    this.#headers = headers;
+    this.#options = options;
+    const delayMs = this.#delayMs(headers, options);
     if (delayMs > 0) {
-      this.begin(FAULT.index.delays_injected);
-      this.callbacks.info.responseFlags |= ResponseFlag.delayInjected;
-      this.parts.context.loop.timers.list(delayMs).arm(this.timer);
+      this.#begin(FAULT.index.delays_injected);
+      this.#callbacks.info.responseFlags |= ResponseFlag.delayInjected;
+      this.#parts.context.loop.timers.list(delayMs).arm(this.#timer);
       return 'stop';
     }
-    return this.abortIfWanted(headers, options) ? 'stop' : 'continue';
+    return this.#abortIfWanted(headers, options) ? 'stop' : 'continue';
   }
 
   onException(): void {
-    this.callbacks.onException();
+    this.#callbacks.onException();
   }
 
   onTimer(): void {
-    const { headers, options } = this;
+    const headers = this.#headers;
+    const options = this.#options;
     if (headers === undefined || options === undefined) return;
-    if (!this.abortIfWanted(headers, options)) this.callbacks.continueDecoding();
+    if (!this.#abortIfWanted(headers, options)) this.#callbacks.continueDecoding();
   }
 
   override onDestroy(): void {
-    this.timer.disarm();
-    if (!this.isActive) return;
-    this.isActive = false;
-    this.parts.context.stats.subtract(this.parts.base + FAULT.index.active_faults, 1);
+    this.#timer.disarm();
+    if (!this.#isActive) return;
+    this.#isActive = false;
+    this.#parts.context.stats.subtract(this.#parts.base + FAULT.index.active_faults, 1);
   }
 
-  private concerns(headers: HeaderMap, options: FaultOptions): boolean {
+  #concerns(headers: HeaderMap, options: FaultOptions): boolean {
     const { upstreamCluster, downstreamNodes } = options;
-    const { route } = this.callbacks;
+    const { route } = this.#callbacks;
     if (upstreamCluster !== '') {
       if (route?.kind !== 'cluster' || route.clusterName !== upstreamCluster) return false;
     }
@@ -111,12 +112,12 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
   }
 
   /** 0 for none. */
-  private delayMs(headers: HeaderMap, options: FaultOptions): number {
+  #delayMs(headers: HeaderMap, options: FaultOptions): number {
     const { delay, delayDurationRuntime } = options;
     if (delay === undefined) return 0;
     const header = headers.get('x-envoy-fault-delay-request');
     const configured = delay.fixedMs ?? (header === undefined ? 0 : wholeNumber(header));
-    const { snapshot } = this.parts.context.runtime;
+    const { snapshot } = this.#parts.context.runtime;
     const delayMs =
       delay.fixedMs === undefined
         ? configured
@@ -126,10 +127,10 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
       delay.fixedMs === undefined
         ? headers.get('x-envoy-fault-delay-request-percentage')
         : undefined;
-    return this.draw(delay.percentage, share) && !this.overflows(options) ? delayMs : 0;
+    return this.#draw(delay.percentage, share) && !this.#overflows(options) ? delayMs : 0;
   }
 
-  private abortIfWanted(headers: HeaderMap, options: FaultOptions): boolean {
+  #abortIfWanted(headers: HeaderMap, options: FaultOptions): boolean {
     const { abort } = options;
     if (abort === undefined) return false;
     const isByHeader = abort.httpStatus === undefined && abort.grpcStatus === undefined;
@@ -137,13 +138,13 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
     const grpcStatus =
       abort.grpcStatus ??
       (isByHeader && grpcHeader !== undefined ? wholeNumber(grpcHeader) : undefined);
-    const status = this.abortStatus(headers, options);
+    const status = this.#abortStatus(headers, options);
     if (status === NO_STATUS && grpcStatus === undefined) return false;
     const share = isByHeader ? headers.get('x-envoy-fault-abort-request-percentage') : undefined;
-    if (!this.draw(abort.percentage, share) || this.overflows(options)) return false;
-    this.begin(FAULT.index.aborts_injected);
-    this.callbacks.info.responseFlags |= ResponseFlag.faultInjected;
-    this.callbacks.sendLocalReply({
+    if (!this.#draw(abort.percentage, share) || this.#overflows(options)) return false;
+    this.#begin(FAULT.index.aborts_injected);
+    this.#callbacks.info.responseFlags |= ResponseFlag.faultInjected;
+    this.#callbacks.sendLocalReply({
       status: status === NO_STATUS ? 200 : status,
       body: 'fault filter abort',
       details: 'fault_filter_abort',
@@ -152,10 +153,10 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
     return true;
   }
 
-  private abortStatus(headers: HeaderMap, options: FaultOptions): number {
+  #abortStatus(headers: HeaderMap, options: FaultOptions): number {
     const { abort, abortHttpStatusRuntime } = options;
     if (abort?.httpStatus !== undefined) {
-      const { snapshot } = this.parts.context.runtime;
+      const { snapshot } = this.#parts.context.runtime;
       const status = readInteger(snapshot, abortHttpStatusRuntime, abort.httpStatus);
       return isAbortStatus(status) ? status : abort.httpStatus;
     }
@@ -165,15 +166,15 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
   }
 
   /** A share in a header only lowers the configured one. */
-  private draw(fraction: RuntimeFraction, headerShare: string | undefined): boolean {
-    const { runtime } = this.parts.context;
+  #draw(fraction: RuntimeFraction, headerShare: string | undefined): boolean {
+    const { runtime } = this.#parts.context;
     const share = headerShare === undefined ? fraction.numerator : wholeNumber(headerShare);
     const lowered = { ...fraction, numerator: Math.min(share, fraction.numerator) };
     return isEnabled(lowered, runtime, runtime.random());
   }
 
-  private overflows(options: FaultOptions): boolean {
-    const { context, base } = this.parts;
+  #overflows(options: FaultOptions): boolean {
+    const { context, base } = this.#parts;
     const limit = readInteger(
       context.runtime.snapshot,
       options.maxActiveFaultsRuntime,
@@ -184,11 +185,11 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
     return true;
   }
 
-  private begin(counter: number): void {
-    const { context, base } = this.parts;
+  #begin(counter: number): void {
+    const { context, base } = this.#parts;
     context.stats.increment(base + counter);
-    if (this.isActive) return;
-    this.isActive = true;
+    if (this.#isActive) return;
+    this.#isActive = true;
     context.stats.add(base + FAULT.index.active_faults, 1);
   }
 }

@@ -42,35 +42,35 @@ export function makeHeaderMutationFilter({
 }
 
 class HeaderMutationFilter extends PassThroughFilter {
-  private readonly levels: readonly CompiledMutations[];
-  private readonly callbacks: FilterCallbacks;
+  readonly #levels: readonly CompiledMutations[];
+  readonly #callbacks: FilterCallbacks;
 
   constructor(levels: readonly CompiledMutations[], callbacks: FilterCallbacks) {
     super();
-    this.levels = levels;
-    this.callbacks = callbacks;
+    this.#levels = levels;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    return this.change('request', headers);
+    return this.#change('request', headers);
   }
 
   override decodeTrailers(trailers: HeaderMap): HeadersStatus {
-    return this.change('requestTrailers', trailers);
+    return this.#change('requestTrailers', trailers);
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
     // Formats read the response from the stream, which may not know it yet.
-    this.callbacks.info.responseHeaders = headers;
-    return this.change('response', headers);
+    this.#callbacks.info.responseHeaders = headers;
+    return this.#change('response', headers);
   }
 
   override encodeTrailers(trailers: HeaderMap): HeadersStatus {
-    return this.change('responseTrailers', trailers);
+    return this.#change('responseTrailers', trailers);
   }
 
-  private change(side: Side, headers: HeaderMap): 'continue' {
-    for (const level of this.levels) level[side]?.(headers, this.callbacks.info);
+  #change(side: Side, headers: HeaderMap): 'continue' {
+    for (const level of this.#levels) level[side]?.(headers, this.#callbacks.info);
     return 'continue';
   }
 }

@@ -139,22 +139,22 @@ const TYPES = {
 >;
 
 class HeaderToMetadataFilter extends PassThroughFilter {
-  private readonly options: CompiledOptions;
-  private readonly callbacks: FilterCallbacks;
+  readonly #options: CompiledOptions;
+  readonly #callbacks: FilterCallbacks;
 
   constructor(options: CompiledOptions, callbacks: FilterCallbacks) {
     super();
-    this.options = options;
-    this.callbacks = callbacks;
+    this.#options = options;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    writeMetadata(headers, this.options.request, this.callbacks.info);
+    writeMetadata(headers, this.#options.request, this.#callbacks.info);
     return 'continue';
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
-    writeMetadata(headers, this.options.response, this.callbacks.info);
+    writeMetadata(headers, this.#options.response, this.#callbacks.info);
     return 'continue';
   }
 }

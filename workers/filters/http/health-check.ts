@@ -57,47 +57,47 @@ export function makeHealthCheckFilter(
 }
 
 class HealthCheckFilter extends PassThroughFilter {
-  private readonly parts: HealthCheckParts;
-  private readonly callbacks: FilterCallbacks;
-  private isHealthCheck = false;
-  private isHandled = false;
+  readonly #parts: HealthCheckParts;
+  readonly #callbacks: FilterCallbacks;
+  #isHealthCheck = false;
+  #isHandled = false;
 
   constructor(parts: HealthCheckParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
-    const { matches, options, context, cache } = this.parts;
+    const { matches, options, context, cache } = this.#parts;
     if (matches?.(headers) === false) return 'continue';
-    this.isHealthCheck = true;
-    this.callbacks.info.isHealthCheck = true;
-    this.isHandled =
+    this.#isHealthCheck = true;
+    this.#callbacks.info.isHealthCheck = true;
+    this.#isHandled =
       !options.passThrough ||
       context.isHealthCheckFailed() ||
       cache?.answerAt(context.loop.clock.ms) !== undefined;
-    if (!this.isHandled) return 'continue';
-    if (endStream) this.answer();
+    if (!this.#isHandled) return 'continue';
+    if (endStream) this.#answer();
     return 'stop';
   }
 
   override decodeData(_data: Buffer, endStream: boolean): DataStatus {
-    if (!this.isHandled) return 'continue';
-    if (endStream) this.answer();
+    if (!this.#isHandled) return 'continue';
+    if (endStream) this.#answer();
     return 'stop';
   }
 
   override decodeTrailers(): HeadersStatus {
-    if (!this.isHandled) return 'continue';
-    this.answer();
+    if (!this.#isHandled) return 'continue';
+    this.#answer();
     return 'stop';
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { cache, context } = this.parts;
-    if (this.isHealthCheck) {
-      if (!this.isHandled) {
+    const { cache, context } = this.#parts;
+    if (this.#isHealthCheck) {
+      if (!this.#isHandled) {
         cache?.put(headers.status, headers.has('x-envoy-degraded'), context.loop.clock.ms);
       }
       headers.set('x-envoy-upstream-healthchecked-cluster', context.nodeCluster);
@@ -108,9 +108,9 @@ class HealthCheckFilter extends PassThroughFilter {
     return 'continue';
   }
 
-  private answer(): void {
-    const { context, base } = this.parts;
-    const verdict = this.decide();
+  #answer(): void {
+    const { context, base } = this.#parts;
+    const verdict = this.#decide();
     const isOk = verdict.status === 200;
     const counters: readonly Counter[] = [
       'request_total',
@@ -120,8 +120,8 @@ class HealthCheckFilter extends PassThroughFilter {
     for (const counter of counters) {
       context.stats.increment(base + HEALTH_CHECK_FILTER.index[counter]);
     }
-    if (!isOk) this.callbacks.info.responseFlags |= ResponseFlag.failedLocalHealthCheck;
-    this.callbacks.sendLocalReply({
+    if (!isOk) this.#callbacks.info.responseFlags |= ResponseFlag.failedLocalHealthCheck;
+    this.#callbacks.sendLocalReply({
       status: verdict.status,
       body: '',
       details: verdict.details,
@@ -131,8 +131,8 @@ class HealthCheckFilter extends PassThroughFilter {
     });
   }
 
-  private decide(): Verdict {
-    const { context, cache } = this.parts;
+  #decide(): Verdict {
+    const { context, cache } = this.#parts;
     if (context.isHealthCheckFailed()) return failed('health_check_failed');
     const cached = cache?.answerAt(context.loop.clock.ms);
     if (cached !== undefined) {
@@ -145,13 +145,13 @@ class HealthCheckFilter extends PassThroughFilter {
         counters,
       };
     }
-    const refusal = this.unhealthyCluster();
+    const refusal = this.#unhealthyCluster();
     if (refusal !== undefined) return refusal;
-    return this.parts.options.clusterMinHealthyPercent.length > 0 ? HEALTHY_CLUSTERS : HEALTHY;
+    return this.#parts.options.clusterMinHealthyPercent.length > 0 ? HEALTHY_CLUSTERS : HEALTHY;
   }
 
-  private unhealthyCluster(): Verdict | undefined {
-    const { options, context } = this.parts;
+  #unhealthyCluster(): Verdict | undefined {
+    const { options, context } = this.#parts;
     for (const { cluster, percent } of options.clusterMinHealthyPercent) {
       const health = context.clusterHealth(cluster);
       if (health === undefined) {
@@ -190,26 +190,26 @@ interface CachedAnswer {
 
 /** The upstream's last answer, forgotten at every full period since the start. */
 class AnswerCache {
-  private readonly periodMs: number;
-  private readonly startMs: number;
-  private answer: CachedAnswer | undefined = undefined;
-  private period = -1;
+  readonly #periodMs: number;
+  readonly #startMs: number;
+  #answer: CachedAnswer | undefined = undefined;
+  #period = -1;
 
   constructor(periodMs: number, startMs: number) {
-    this.periodMs = periodMs;
-    this.startMs = startMs;
+    this.#periodMs = periodMs;
+    this.#startMs = startMs;
   }
 
   put(status: number, isDegraded: boolean, nowMs: number): void {
-    this.answer = { status, isDegraded };
-    this.period = this.periodAt(nowMs);
+    this.#answer = { status, isDegraded };
+    this.#period = this.#periodAt(nowMs);
   }
 
   answerAt(nowMs: number): CachedAnswer | undefined {
-    return this.periodAt(nowMs) === this.period ? this.answer : undefined;
+    return this.#periodAt(nowMs) === this.#period ? this.#answer : undefined;
   }
 
-  private periodAt(nowMs: number): number {
-    return Math.floor((nowMs - this.startMs) / this.periodMs);
+  #periodAt(nowMs: number): number {
+    return Math.floor((nowMs - this.#startMs) / this.#periodMs);
   }
 }

@@ -27,60 +27,60 @@ export function makeOnDemandFilter(
 }
 
 class OnDemandFilter extends PassThroughFilter implements RouteWaiter, TimerOwner {
-  private readonly context: FilterContext;
-  private readonly callbacks: FilterCallbacks;
-  private readonly timer = new LoopTimer(this, 0);
+  readonly #context: FilterContext;
+  readonly #callbacks: FilterCallbacks;
+  readonly #timer = new LoopTimer(this, 0);
   /** There while the request waits. */
-  private ticket: number | undefined = undefined;
+  #ticket: number | undefined = undefined;
 
   constructor(context: FilterContext, callbacks: FilterCallbacks) {
     super();
-    this.context = context;
-    this.callbacks = callbacks;
+    this.#context = context;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    if (this.callbacks.route !== undefined) return 'continue';
-    const { routeDemand, loop } = this.context;
-    const wanted = this.context.missingRoutes(headers);
-    this.ticket = wanted === undefined ? undefined : routeDemand.wait(wanted, this);
-    if (this.ticket === undefined) return 'continue';
-    loop.timers.list(WAIT_LIMIT_MS).arm(this.timer);
+    if (this.#callbacks.route !== undefined) return 'continue';
+    const { routeDemand, loop } = this.#context;
+    const wanted = this.#context.missingRoutes(headers);
+    this.#ticket = wanted === undefined ? undefined : routeDemand.wait(wanted, this);
+    if (this.#ticket === undefined) return 'continue';
+    loop.timers.list(WAIT_LIMIT_MS).arm(this.#timer);
     return 'stop';
   }
 
   override decodeData(): DataStatus {
-    return this.ticket === undefined ? 'continue' : 'stop_and_buffer';
+    return this.#ticket === undefined ? 'continue' : 'stop_and_buffer';
   }
 
   override decodeTrailers(): TrailersStatus {
-    return this.ticket === undefined ? 'continue' : 'stop';
+    return this.#ticket === undefined ? 'continue' : 'stop';
   }
 
   override onDestroy(): void {
-    this.leave();
+    this.#leave();
   }
 
   onRoutesAnswer(): void {
-    this.context.loop.run(this, () => {
-      this.leave();
-      this.callbacks.clearRoute();
-      this.callbacks.continueDecoding();
+    this.#context.loop.run(this, () => {
+      this.#leave();
+      this.#callbacks.clearRoute();
+      this.#callbacks.continueDecoding();
     });
   }
 
   onException(): void {
-    this.callbacks.onException();
+    this.#callbacks.onException();
   }
 
   onTimer(): void {
     this.onRoutesAnswer();
   }
 
-  private leave(): void {
-    if (this.ticket === undefined) return;
-    this.context.routeDemand.leave(this.ticket);
-    this.ticket = undefined;
-    this.timer.disarm();
+  #leave(): void {
+    if (this.#ticket === undefined) return;
+    this.#context.routeDemand.leave(this.#ticket);
+    this.#ticket = undefined;
+    this.#timer.disarm();
   }
 }

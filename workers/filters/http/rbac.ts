@@ -58,38 +58,38 @@ function statPrefixOf({ statPrefix }: FilterContext, own: string): string {
 }
 
 class RbacFilter extends PassThroughFilter {
-  private readonly parts: RbacParts;
-  private readonly callbacks: FilterCallbacks;
+  readonly #parts: RbacParts;
+  readonly #callbacks: FilterCallbacks;
 
   constructor(parts: RbacParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { name, own, compiled, context, base, shadowBase } = this.parts;
-    const ofRoute = this.callbacks.routeConfig(name) as RbacPerRoute | undefined;
+    const { name, own, compiled, context, base, shadowBase } = this.#parts;
+    const ofRoute = this.#callbacks.routeConfig(name) as RbacPerRoute | undefined;
     const settings = ofRoute === undefined ? own : ofRoute.rbac;
     if (settings === undefined) return 'continue';
     const { rules, shadowRules } = compiled.of(settings);
     const { stats } = context;
-    const { info } = this.callbacks;
+    const { info } = this.#callbacks;
     if (shadowRules !== undefined) {
       const { shadow_allowed: allowed, shadow_denied: denied } = RBAC_SHADOW.index;
       const { isAllowed, policy } = shadowRules(headers, info);
       stats.increment(shadowBase + (isAllowed ? allowed : denied));
-      this.tell(`${settings.shadowRulesStatPrefix}shadow_`, isAllowed, policy);
-      if (settings.countsPolicies) this.countPolicy(policy, 'shadow_', isAllowed);
+      this.#tell(`${settings.shadowRulesStatPrefix}shadow_`, isAllowed, policy);
+      if (settings.countsPolicies) this.#countPolicy(policy, 'shadow_', isAllowed);
     }
     if (rules === undefined) return 'continue';
     const { isAllowed, policy, isLogged } = rules(headers, info);
     stats.increment(base + (isAllowed ? RBAC.index.allowed : RBAC.index.denied));
     if (isLogged !== undefined) addMetadata(info, COMMON, { access_log_hint: isLogged });
-    this.tell(`${settings.rulesStatPrefix}enforced_`, isAllowed, policy);
-    if (settings.countsPolicies) this.countPolicy(policy, '', isAllowed);
+    this.#tell(`${settings.rulesStatPrefix}enforced_`, isAllowed, policy);
+    if (settings.countsPolicies) this.#countPolicy(policy, '', isAllowed);
     if (isAllowed) return 'continue';
-    this.callbacks.sendLocalReply({
+    this.#callbacks.sendLocalReply({
       status: 403,
       body: 'RBAC: access denied',
       details: `rbac_access_denied_matched_policy[${policy ?? 'none'}]`.replaceAll(' ', '_'),
@@ -98,20 +98,16 @@ class RbacFilter extends PassThroughFilter {
   }
 
   /** Leaves what was decided where access logs and other filters read it. */
-  private tell(prefix: string, isAllowed: boolean, policy: string | undefined): void {
-    addMetadata(this.callbacks.info, NAMESPACE, {
+  #tell(prefix: string, isAllowed: boolean, policy: string | undefined): void {
+    addMetadata(this.#callbacks.info, NAMESPACE, {
       ...(policy === undefined ? {} : { [`${prefix}effective_policy_id`]: policy }),
       [`${prefix}engine_result`]: isAllowed ? 'allowed' : 'denied',
     });
   }
 
-  private countPolicy(
-    policy: string | undefined,
-    prefix: '' | 'shadow_',
-    isAllowed: boolean,
-  ): void {
+  #countPolicy(policy: string | undefined, prefix: '' | 'shadow_', isAllowed: boolean): void {
     if (policy === undefined) return;
-    const { own, context } = this.parts;
+    const { own, context } = this.#parts;
     const ofRules = prefix === '' ? own.rulesStatPrefix : own.shadowRulesStatPrefix;
     const verdict = isAllowed ? 'allowed' : 'denied';
     const name = `${statPrefixOf(context, ofRules)}policy.${policy}.${prefix}${verdict}`;

@@ -49,25 +49,25 @@ export function makeSetFilterStateFilter({
 }
 
 class SetFilterStateFilter extends PassThroughFilter {
-  private readonly levels: readonly CompiledState[];
-  private readonly callbacks: FilterCallbacks;
+  readonly #levels: readonly CompiledState[];
+  readonly #callbacks: FilterCallbacks;
 
   constructor(levels: readonly CompiledState[], callbacks: FilterCallbacks) {
     super();
-    this.levels = levels;
-    this.callbacks = callbacks;
+    this.#levels = levels;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(): HeadersStatus {
-    const { info } = this.callbacks;
-    for (const { values } of this.levels) {
+    const { info } = this.#callbacks;
+    for (const { values } of this.#levels) {
       for (const { key, formatter, skipsEmpty, isHashable } of values) {
         const value = formatter(info);
         if (skipsEmpty && value === '') continue;
         (info.filterState ??= new FilterState()).keep(key, value, isHashable);
       }
     }
-    if (this.levels.some(({ clearsRoute }) => clearsRoute)) this.callbacks.clearRoute();
+    if (this.#levels.some(({ clearsRoute }) => clearsRoute)) this.#callbacks.clearRoute();
     return 'continue';
   }
 }

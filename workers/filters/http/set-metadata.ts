@@ -27,25 +27,25 @@ export function makeSetMetadataFilter(
 }
 
 class SetMetadataFilter extends PassThroughFilter {
-  private readonly entries: SetMetadataOptions;
-  private readonly callbacks: FilterCallbacks;
-  private readonly countDenied: () => void;
+  readonly #entries: SetMetadataOptions;
+  readonly #callbacks: FilterCallbacks;
+  readonly #countDenied: () => void;
 
   constructor(entries: SetMetadataOptions, callbacks: FilterCallbacks, countDenied: () => void) {
     super();
-    this.entries = entries;
-    this.callbacks = callbacks;
-    this.countDenied = countDenied;
+    this.#entries = entries;
+    this.#callbacks = callbacks;
+    this.#countDenied = countDenied;
   }
 
   override decodeHeaders(): HeadersStatus {
-    const { info } = this.callbacks;
+    const { info } = this.#callbacks;
     const metadata = (info.dynamicMetadata ??= new Map<string, Struct>());
-    for (const { namespace, allowOverwrite, value } of this.entries) {
+    for (const { namespace, allowOverwrite, value } of this.#entries) {
       const known = metadata.get(namespace);
       if (known === undefined) metadata.set(namespace, value);
       else if (allowOverwrite) metadata.set(namespace, merged(known, value));
-      else this.countDenied();
+      else this.#countDenied();
     }
     return 'continue';
   }

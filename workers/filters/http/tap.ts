@@ -54,46 +54,46 @@ function traceIdOf(info: StreamInfo): bigint {
 }
 
 class TapFilter extends PassThroughFilter {
-  private readonly tap: RequestTap;
-  private readonly countTapped: () => void;
+  readonly #tap: RequestTap;
+  readonly #countTapped: () => void;
 
   constructor(tap: RequestTap, countTapped: () => void) {
     super();
-    this.tap = tap;
-    this.countTapped = countTapped;
+    this.#tap = tap;
+    this.#countTapped = countTapped;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    this.tap.onHeaders('request', headers);
+    this.#tap.onHeaders('request', headers);
     return 'continue';
   }
 
   override decodeData(data: Buffer): DataStatus {
-    this.tap.onBody('request', data);
+    this.#tap.onBody('request', data);
     return 'continue';
   }
 
   override decodeTrailers(trailers: HeaderMap): HeadersStatus {
-    this.tap.onTrailers('request', trailers);
+    this.#tap.onTrailers('request', trailers);
     return 'continue';
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
-    this.tap.onHeaders('response', headers);
+    this.#tap.onHeaders('response', headers);
     return 'continue';
   }
 
   override encodeData(data: Buffer): DataStatus {
-    this.tap.onBody('response', data);
+    this.#tap.onBody('response', data);
     return 'continue';
   }
 
   override encodeTrailers(trailers: HeaderMap): HeadersStatus {
-    this.tap.onTrailers('response', trailers);
+    this.#tap.onTrailers('response', trailers);
     return 'continue';
   }
 
   override onDestroy(): void {
-    if (this.tap.end()) this.countTapped();
+    if (this.#tap.end()) this.#countTapped();
   }
 }

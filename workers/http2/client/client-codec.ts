@@ -52,7 +52,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   readonly isOwnRequest: boolean;
   readonly #owner: Http2ClientOwner;
   readonly #options: Http2Options;
-  readonly #stats: Http2Stats;
+  readonly stats: Http2Stats;
   /** Whose the resets count as that are sent: what is too large is the host's, as in Envoy. */
   #resetsFor: 'host' | 'us' = 'us';
 
@@ -65,7 +65,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     const { maxHeaderBytes, maxHeaderCount } = limits;
     this.#owner = owner;
     this.#options = options;
-    this.#stats = stats;
+    this.stats = stats;
     this.isOwnRequest = limits.isOwnRequest;
     this.fields = new MessageFields({ maxHeaderBytes, maxHeaderCount, allowConnect: false });
     this.session = new Http2Session(wire, this, {
@@ -96,7 +96,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   }
 
   newStream(decoder: ResponseDecoder): ClientStream {
-    this.#stats.streamOpened();
+    this.stats.streamOpened();
     return new ClientStream(this, decoder);
   }
 
@@ -147,7 +147,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   }
 
   onEmptyMetadata(): void {
-    this.#stats.count('metadata_empty_frames');
+    this.stats.count('metadata_empty_frames');
   }
 
   onSessionError(details: string): void {
@@ -155,36 +155,36 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   }
 
   onFlood(flood: Flood): void {
-    this.#stats.countFlood(flood);
+    this.stats.countFlood(flood);
     this.#owner.onProtocolError(`http2.${flood}_flood`);
   }
 
   onResetSent(): void {
-    this.#stats.count('tx_reset');
+    this.stats.count('tx_reset');
     this.#owner.onStreamReset(this.#resetsFor);
   }
 
   onResetReceived(_: Http2Stream, code: number): void {
-    this.#stats.count('rx_reset');
+    this.stats.count('rx_reset');
     if (code === ErrorCode.refusedStream) return;
     // As in Envoy: a host that finds a fault in the protocol is taken for one that was found in it.
     this.#owner.onStreamReset(code === ErrorCode.protocolError ? 'us' : 'host');
   }
 
   onStreamOver(): void {
-    this.#stats.streamClosed();
+    this.stats.streamClosed();
     this.#owner.onExchangeOver();
   }
 
   onBadMessage(stream: ClientStream, { kind, details }: MessageFault): void {
     if (kind !== 'invalid') {
-      this.#stats.count(SIZE_STATS[kind]);
+      this.stats.count(SIZE_STATS[kind]);
       this.#resetsFor = 'host';
       stream.refuse(ErrorCode.internalError, 'remote_reset');
       this.#resetsFor = 'us';
       return;
     }
-    this.#stats.count('rx_messaging_error');
+    this.stats.count('rx_messaging_error');
     if (this.#options.endsStreamOnInvalidMessage) {
       stream.refuse(ErrorCode.protocolError, 'protocol_error');
     } else this.#owner.onProtocolError(details);

@@ -11,23 +11,28 @@ import {
 } from '../codec/resp-value.ts';
 
 export interface Greeting {
-  /** Undefined: as before. */
-  readonly version: RespVersion | undefined;
+  readonly version: RespVersion;
   readonly auth: { readonly username: string; readonly password: string } | undefined;
 }
 
 export const NO_VERSION = 'NOPROTO unsupported protocol version';
 
-/** An error in place of what cannot be had. `most`: what hosts speak. */
-export function readGreeting(words: readonly string[], most: RespVersion): Greeting | RespValue {
+/** What is agreed on. */
+export interface Agreement {
+  /** What the proxy has been told to speak. */
+  readonly wanted: RespVersion;
+  readonly present: RespVersion;
+}
+
+/** An error in place of what cannot be had. */
+export function readGreeting(
+  words: readonly string[],
+  { wanted, present }: Agreement,
+): Greeting | RespValue {
   const [, asked] = words;
-  let version: RespVersion | undefined;
-  if (asked !== undefined) {
-    const number = /^\s*[+]?\d{1,18}\s*$/.test(asked) ? Number(asked) : 0;
-    if (number !== 2 && number !== 3) return errorValue(NO_VERSION);
-    if (number > most) return errorValue(NO_VERSION);
-    version = number;
-  }
+  const isNumber = asked !== undefined && /^\s*[+]?\d{1,18}\s*$/.test(asked);
+  const version = asked === undefined ? present : isNumber ? Number(asked) : 0;
+  if (version !== wanted) return errorValue(NO_VERSION);
   let auth: Greeting['auth'];
   for (let at = 2; at < words.length;) {
     const [option = '', first, second] = words.slice(at, at + 3);
@@ -49,7 +54,7 @@ export function readGreeting(words: readonly string[], most: RespVersion): Greet
         return errorValue(`ERR Syntax error: unknown HELLO option '${option}'`);
     }
   }
-  return { version, auth };
+  return { version: wanted, auth };
 }
 
 /** What is told of the server: names and values in turn. */
@@ -70,4 +75,13 @@ export function greetingAnswer(version: RespVersion): RespValue {
     bulk('modules'),
     array([]),
   ]);
+}
+
+/** Those that a client without the agreement on RESP3 may send. */
+const BEFORE_HELLO: ReadonlySet<string> = new Set(['hello', 'auth', 'quit']);
+
+export function comesTooEarly({ kind, items }: RespValue): boolean {
+  const [first] = items;
+  if (kind !== RespKind.array || first?.kind !== RespKind.bulk) return false;
+  return !BEFORE_HELLO.has(asciiLower(first.text));
 }

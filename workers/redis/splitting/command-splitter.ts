@@ -24,6 +24,7 @@ import {
   needsArgument,
 } from '../commands.ts';
 import type { KeyRoutes } from '../routes/key-routes.ts';
+import { NO_PAIR } from '../session/authentication.ts';
 import type { Transaction } from '../session/transaction.ts';
 import type { CommandHandle } from '../upstream/command-handle.ts';
 import { CommandCounter } from './command-counter.ts';
@@ -48,8 +49,8 @@ export interface Session {
   /** It has authenticated, or need not. */
   readonly isAllowed: boolean;
   authenticate(words: Words, asker: Asker): void;
-  /** HELLO. */
-  greet(words: Words, asker: Asker): void;
+  /** HELLO; `count` is told of the answer. */
+  greet(words: Words, asker: Asker, count: (answer: RespValue) => void): void;
   /** The connection closes with the answers to what it has asked. */
   quit(): void;
 }
@@ -120,10 +121,10 @@ export class CommandSplitter {
       return true;
     }
     if (name === 'hello') {
-      session.greet(words, asker);
+      this.#greet(words, session, asker);
       return true;
     }
-    if (!session.isAllowed) {
+    if (!session.isAllowed && name !== 'quit') {
       asker.answer(errorValue(NOT_AUTHENTICATED));
       return true;
     }
@@ -133,6 +134,23 @@ export class CommandSplitter {
     if (answer === undefined) this.#refuseInvalid(asker);
     else asker.answer(answer);
     return true;
+  }
+
+  /** Counted as it is answered, without a time. */
+  #greet(words: Words, session: Session, asker: Asker): void {
+    const counter = this.#counters.get('hello');
+    counter?.began();
+    const count = (value: RespValue): void => {
+      // That nobody needs a password is neither good nor bad.
+      if (value.text !== NO_PAIR) counter?.finished(!value.isError, undefined);
+    };
+    if (!session.transaction.isActive) {
+      session.greet(words, asker, count);
+      return;
+    }
+    const refusal = errorValue("'hello' command is not supported within transaction");
+    count(refusal);
+    asker.answer(refusal);
   }
 
   #startAtHosts(

@@ -21,11 +21,11 @@ const EMPTY = Buffer.alloc(0);
 export class TcpTunnel
   implements StreamSource, RequestEncoder, UpstreamOwner, UpstreamConnectionInfo
 {
-  private readonly cluster: UpstreamCluster;
-  private readonly host: UpstreamHost;
+  readonly #cluster: UpstreamCluster;
+  readonly #host: UpstreamHost;
   readonly downstreamInfo: ConnectionInfo;
-  private client: PoolClient | undefined = undefined;
-  private upstream: TcpUpstream | undefined = undefined;
+  #client: PoolClient | undefined = undefined;
+  #upstream: TcpUpstream | undefined = undefined;
   readonly protocol = undefined;
   readonly requests = 1;
   readonly headerBytesSent = 0;
@@ -35,40 +35,40 @@ export class TcpTunnel
 
   constructor(cluster: UpstreamCluster, host: UpstreamHost, downstreamInfo: ConnectionInfo) {
     this.downstreamInfo = downstreamInfo;
-    this.cluster = cluster;
-    this.host = host;
+    this.#cluster = cluster;
+    this.#host = host;
   }
 
   get id(): number {
-    return this.upstream?.connection?.id ?? 0;
+    return this.#upstream?.connection?.id ?? 0;
   }
 
   get openedMs(): number {
-    return this.upstream?.connection?.openedMs ?? -1;
+    return this.#upstream?.connection?.openedMs ?? -1;
   }
 
   get connectedMs(): number {
-    return this.upstream?.connection?.connectedMs ?? -1;
+    return this.#upstream?.connection?.connectedMs ?? -1;
   }
 
   get tls(): TlsInfo | undefined {
-    return this.upstream?.connection?.tls;
+    return this.#upstream?.connection?.tls;
   }
 
   get localAddress(): Address | undefined {
-    return this.upstream?.connection?.localAddress;
+    return this.#upstream?.connection?.localAddress;
   }
 
   newStream(client: PoolClient): void {
-    this.client = client;
-    this.upstream = new TcpUpstream(this.cluster, this.host, this);
-    this.upstream.start();
+    this.#client = client;
+    this.#upstream = new TcpUpstream(this.#cluster, this.#host, this);
+    this.#upstream.start();
   }
 
   cancel(): void {
-    this.client = undefined;
-    this.upstream?.close();
-    this.upstream = undefined;
+    this.#client = undefined;
+    this.#upstream?.close();
+    this.#upstream = undefined;
   }
 
   drain(): void {
@@ -83,19 +83,19 @@ export class TcpTunnel
   encodeHeaders(_: HeaderMap, endStream: boolean): undefined {
     const answer = new HeaderMap();
     answer.status = 200;
-    this.client?.decodeHeaders(answer, false);
-    if (endStream) this.upstream?.endWriting();
+    this.#client?.decodeHeaders(answer, false);
+    if (endStream) this.#upstream?.endWriting();
     return undefined;
   }
 
   encodeData(data: Buffer, endStream: boolean): void {
     this.wireBytesSent += data.length;
-    if (data.length > 0) this.upstream?.writeData(data);
-    if (endStream) this.upstream?.endWriting();
+    if (data.length > 0) this.#upstream?.writeData(data);
+    if (endStream) this.#upstream?.endWriting();
   }
 
   encodeTrailers(): void {
-    this.upstream?.endWriting();
+    this.#upstream?.endWriting();
   }
 
   resetStream(): void {
@@ -103,32 +103,32 @@ export class TcpTunnel
   }
 
   pauseResponse(paused: boolean): void {
-    this.upstream?.pauseReading(paused);
+    this.#upstream?.pauseReading(paused);
   }
 
   onUpstreamReady(): void {
-    this.client?.onPoolReady(this, this);
+    this.#client?.onPoolReady(this, this);
   }
 
   onUpstreamData(input: Buffer, start: number, end: number): void {
     this.wireBytesReceived += end - start;
-    this.client?.decodeData(input.subarray(start, end), false);
+    this.#client?.decodeData(input.subarray(start, end), false);
   }
 
   onUpstreamHalfClose(): void {
-    const { client } = this;
+    const client = this.#client;
     this.cancel();
     client?.decodeData(EMPTY, true);
   }
 
   onUpstreamWriteBlocked(blocked: boolean): void {
-    this.client?.onWriteBlocked(blocked);
+    this.#client?.onWriteBlocked(blocked);
   }
 
   onUpstreamEnd(end: UpstreamEnd): void {
-    const { client } = this;
-    this.client = undefined;
-    this.upstream = undefined;
+    const client = this.#client;
+    this.#client = undefined;
+    this.#upstream = undefined;
     if (end.kind === 'refused') client?.onPoolFailure('overflow', '', false);
     else if (end.kind === 'connect_failed') {
       const reason = end.isTimeout ? 'connection_timeout' : 'connection_failure';

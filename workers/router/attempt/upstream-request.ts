@@ -43,28 +43,28 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   isAwaitingHeaders = true;
   /** Another attempt was begun beside this one. */
   isRetried = false;
-  private readonly owner: UpstreamRequestOwner;
-  private readonly pool: StreamSource;
-  private readonly headers: HeaderMap;
-  private encoder: RequestEncoder | undefined = undefined;
+  readonly #owner: UpstreamRequestOwner;
+  readonly #pool: StreamSource;
+  readonly #headers: HeaderMap;
+  #encoder: RequestEncoder | undefined = undefined;
   connection: UpstreamConnectionInfo | undefined = undefined;
   /** Set once the whole request is known. */
-  private sawEnd: boolean;
+  #sawEnd: boolean;
   /** There once something of the request had to wait. */
-  private pending: PendingBody | undefined = undefined;
-  private sawInformational = false;
-  private waitingMetadata: Metadata[] | undefined = undefined;
-  private isWritePaused = false;
-  private isOver = false;
-  private readonly options: AttemptOptions;
+  #pending: PendingBody | undefined = undefined;
+  #sawInformational = false;
+  #waitingMetadata: Metadata[] | undefined = undefined;
+  #isWritePaused = false;
+  #isOver = false;
+  readonly #options: AttemptOptions;
   /**
    * The body is no part of HTTP, and the host has not agreed to that: until it does it would read
    * the body as further requests.
    */
-  private awaitsAgreement = false;
-  private wholeTimer: LoopTimer | undefined = undefined;
-  private idleTimer: LoopTimer | undefined = undefined;
-  private durationTimer: LoopTimer | undefined = undefined;
+  #awaitsAgreement = false;
+  #wholeTimer: LoopTimer | undefined = undefined;
+  #idleTimer: LoopTimer | undefined = undefined;
+  #durationTimer: LoopTimer | undefined = undefined;
 
   constructor(
     owner: UpstreamRequestOwner,
@@ -72,223 +72,225 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     headers: HeaderMap,
     options: AttemptOptions,
   ) {
-    this.owner = owner;
+    this.#owner = owner;
     this.host = target.host;
-    this.pool = target.pool;
-    this.headers = headers;
-    this.sawEnd = options.endStream;
+    this.#pool = target.pool;
+    this.#headers = headers;
+    this.#sawEnd = options.endStream;
     this.log = options.log;
     this.trace = options.trace;
-    this.options = options;
-    this.awaitsAgreement = !options.endStream && leavesHttp(headers);
+    this.#options = options;
+    this.#awaitsAgreement = !options.endStream && leavesHttp(headers);
   }
 
   start(): void {
-    this.pool.newStream(this);
+    this.#pool.newStream(this);
   }
 
   /** The whole request has come and there is a connection: the attempt's time begins. */
   startTimers(): void {
-    const { perTryMs, perTryIdleMs } = this.options.timeouts;
-    if (this.isOver || this.encoder === undefined) return;
-    if (perTryMs > 0) this.wholeTimer ??= this.armed(TIMER_WHOLE, perTryMs);
-    if (perTryIdleMs > 0) this.idleTimer ??= this.armed(TIMER_IDLE, perTryIdleMs);
+    const { perTryMs, perTryIdleMs } = this.#options.timeouts;
+    if (this.#isOver || this.#encoder === undefined) return;
+    if (perTryMs > 0) this.#wholeTimer ??= this.#armed(TIMER_WHOLE, perTryMs);
+    if (perTryIdleMs > 0) this.#idleTimer ??= this.#armed(TIMER_IDLE, perTryIdleMs);
   }
 
   onException(): void {
-    this.owner.onException();
+    this.#owner.onException();
   }
 
   onTimer(kind: number): void {
-    if (!this.isOver) this.owner.onPerTryTimeout(this, TIMERS[kind] ?? 'whole');
+    if (!this.#isOver) this.#owner.onPerTryTimeout(this, TIMERS[kind] ?? 'whole');
   }
 
   sendData(data: Buffer, endStream: boolean): void {
-    if (this.isOver) return;
-    if (endStream) this.sawEnd = true;
+    if (this.#isOver) return;
+    if (endStream) this.#sawEnd = true;
     this.log?.sent(data.length);
-    this.options.meter?.sent(data.length);
-    if (this.encoder !== undefined && !this.awaitsAgreement) {
-      this.encoder.encodeData(data, endStream);
+    this.#options.meter?.sent(data.length);
+    if (this.#encoder !== undefined && !this.#awaitsAgreement) {
+      this.#encoder.encodeData(data, endStream);
       return;
     }
-    const isRefused = this.awaitsAgreement && !this.isAwaitingHeaders;
+    const isRefused = this.#awaitsAgreement && !this.isAwaitingHeaders;
     if (data.length === 0 || isRefused) return;
-    this.waitingBody().add(data);
+    this.#waitingBody().add(data);
   }
 
   sendTrailers(trailers: HeaderMap): void {
-    if (this.isOver) return;
-    this.sawEnd = true;
-    if (this.encoder === undefined || this.awaitsAgreement) this.waitingBody().trailers = trailers;
-    else this.encoder.encodeTrailers(trailers);
+    if (this.#isOver) return;
+    this.#sawEnd = true;
+    if (this.#encoder === undefined || this.#awaitsAgreement)
+      this.#waitingBody().trailers = trailers;
+    else this.#encoder.encodeTrailers(trailers);
   }
 
   sendMetadata(metadata: Metadata): void {
-    if (this.isOver) return;
-    if (this.encoder === undefined) {
-      this.waitingMetadata = withWaiting(this.waitingMetadata, metadata);
-    } else sendMetadata(this.encoder, this.connection, metadata);
+    if (this.#isOver) return;
+    if (this.#encoder === undefined) {
+      this.#waitingMetadata = withWaiting(this.#waitingMetadata, metadata);
+    } else sendMetadata(this.#encoder, this.connection, metadata);
   }
 
   /** Gives the attempt up; the owner hears nothing more of it. */
   cancel(): void {
-    if (this.isOver) return;
-    this.end();
-    if (this.encoder === undefined) this.pool.cancel(this);
-    else this.encoder.resetStream();
+    if (this.#isOver) return;
+    this.#end();
+    if (this.#encoder === undefined) this.#pool.cancel(this);
+    else this.#encoder.resetStream();
   }
 
   pauseResponse(paused: boolean): void {
-    if (!this.isOver) this.encoder?.pauseResponse(paused);
+    if (!this.#isOver) this.#encoder?.pauseResponse(paused);
   }
 
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionInfo): void {
-    const { loop, maxDurationMs } = this.options;
-    loop.current = this.owner;
-    this.encoder = encoder;
+    const { loop, maxDurationMs } = this.#options;
+    loop.current = this.#owner;
+    this.#encoder = encoder;
     this.connection = connection;
     this.hasTriedHost = true;
-    this.owner.onHostTried(this);
-    this.owner.onUpstreamConnected(this, connection);
-    if (maxDurationMs > 0) this.durationTimer = this.armed(TIMER_DURATION, maxDurationMs);
-    const { awaitsAgreement, waitingMetadata = [] } = this;
-    const isBare = this.pending?.isEmpty !== false && waitingMetadata.length === 0;
-    const isWhole = this.sawEnd && isBare && !awaitsAgreement;
-    const fault = encoder.encodeHeaders(this.headers, isWhole);
+    this.#owner.onHostTried(this);
+    this.#owner.onUpstreamConnected(this, connection);
+    if (maxDurationMs > 0) this.#durationTimer = this.#armed(TIMER_DURATION, maxDurationMs);
+    const waitingMetadata = this.#waitingMetadata ?? [];
+    const awaitsAgreement = this.#awaitsAgreement;
+    const isBare = this.#pending?.isEmpty !== false && waitingMetadata.length === 0;
+    const isWhole = this.#sawEnd && isBare && !awaitsAgreement;
+    const fault = encoder.encodeHeaders(this.#headers, isWhole);
     if (fault !== undefined) {
-      this.end();
-      this.owner.onRequestRefused(this, fault);
+      this.#end();
+      this.#owner.onRequestRefused(this, fault);
       return;
     }
     for (const metadata of waitingMetadata) sendMetadata(encoder, connection, metadata);
-    if (!isWhole && !awaitsAgreement) this.sendPending(encoder);
+    if (!isWhole && !awaitsAgreement) this.#sendPending(encoder);
   }
 
-  private sendPending(encoder: RequestEncoder): void {
-    const { pending } = this;
+  #sendPending(encoder: RequestEncoder): void {
+    const pending = this.#pending;
     const trailers = pending?.trailers;
-    const isWhole = this.sawEnd && trailers === undefined;
+    const isWhole = this.#sawEnd && trailers === undefined;
     const pieces = pending?.take() ?? [];
     for (const [position, piece] of pieces.entries()) {
       // The codec may have found the body to be another than the head says.
-      if (this.isOver) return;
+      if (this.#isOver) return;
       encoder.encodeData(piece, isWhole && position === pieces.length - 1);
     }
-    if (this.isOver) return;
+    if (this.#isOver) return;
     if (trailers !== undefined) encoder.encodeTrailers(trailers);
     else if (isWhole && pieces.length === 0) encoder.encodeData(NOTHING, true);
     pending?.release();
   }
 
-  private waitingBody(): PendingBody {
-    const { bufferLimitBytes, loop } = this.options;
-    return (this.pending ??= new PendingBody(this.owner, bufferLimitBytes, loop.held));
+  #waitingBody(): PendingBody {
+    const { bufferLimitBytes, loop } = this.#options;
+    return (this.#pending ??= new PendingBody(this.#owner, bufferLimitBytes, loop.held));
   }
 
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
-    this.options.loop.current = this.owner;
+    this.#options.loop.current = this.#owner;
     this.hasTriedHost = triedHost;
-    if (triedHost) this.owner.onHostTried(this);
-    this.onOver(reason, detail);
+    if (triedHost) this.#owner.onHostTried(this);
+    this.#onOver(reason, detail);
   }
 
   decode1xx(headers: HeaderMap): void {
-    this.options.loop.current = this.owner;
+    this.#options.loop.current = this.#owner;
     // As in Envoy: the first one, where it is of a kind that is passed on.
-    if (this.sawInformational || !INFORMATIONAL.has(headers.status)) return;
-    this.sawInformational = true;
-    this.owner.onUpstream1xx(headers);
+    if (this.#sawInformational || !INFORMATIONAL.has(headers.status)) return;
+    this.#sawInformational = true;
+    this.#owner.onUpstream1xx(headers);
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    this.options.loop.current = this.owner;
+    this.#options.loop.current = this.#owner;
     this.isAwaitingHeaders = false;
-    if (this.awaitsAgreement) this.onAgreement(headers.status, endStream);
+    if (this.#awaitsAgreement) this.#onAgreement(headers.status, endStream);
     if (this.host.home?.isChecked === true && headers.has(IMMEDIATE_FAIL)) {
       this.host.home.failPassively(this.host);
     }
-    this.options.meter?.responded(headers, this.connection?.isAnswerChunked === true);
-    this.wholeTimer?.disarm();
-    this.restartIdleTimer();
+    this.#options.meter?.responded(headers, this.connection?.isAnswerChunked === true);
+    this.#wholeTimer?.disarm();
+    this.#restartIdleTimer();
     this.trace?.answered(headers);
-    if (endStream) this.end();
-    this.owner.onUpstreamHeaders(this, headers, endStream);
+    if (endStream) this.#end();
+    this.#owner.onUpstreamHeaders(this, headers, endStream);
   }
 
   /** A host that does not agree never sees the body: the response is all that there is. */
-  private onAgreement(status: number, endStream: boolean): void {
+  #onAgreement(status: number, endStream: boolean): void {
     const isSuccess = status >= 200 && status < 300;
-    const isAgreed = this.headers.method === 'CONNECT' ? isSuccess : status === 101;
-    const { encoder } = this;
+    const isAgreed = this.#headers.method === 'CONNECT' ? isSuccess : status === 101;
+    const encoder = this.#encoder;
     if (!isAgreed || endStream || encoder === undefined) {
-      this.pending?.release();
+      this.#pending?.release();
       return;
     }
-    this.awaitsAgreement = false;
-    this.sendPending(encoder);
+    this.#awaitsAgreement = false;
+    this.#sendPending(encoder);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
-    this.options.loop.current = this.owner;
+    this.#options.loop.current = this.#owner;
     // What a filter cancelled from within the same read may still bring the rest of it.
-    if (this.isOver) return;
-    this.restartIdleTimer();
-    this.options.meter?.received(data.length);
-    if (endStream) this.end();
-    this.owner.onUpstreamData(this, data, endStream);
+    if (this.#isOver) return;
+    this.#restartIdleTimer();
+    this.#options.meter?.received(data.length);
+    if (endStream) this.#end();
+    this.#owner.onUpstreamData(this, data, endStream);
   }
 
   decodeTrailers(trailers: HeaderMap): void {
-    this.options.loop.current = this.owner;
-    if (this.isOver) return;
+    this.#options.loop.current = this.#owner;
+    if (this.#isOver) return;
     this.trace?.trailed(trailers);
-    this.end();
-    this.owner.onUpstreamTrailers(this, trailers);
+    this.#end();
+    this.#owner.onUpstreamTrailers(this, trailers);
   }
 
   decodeMetadata(metadata: Metadata): void {
-    this.options.loop.current = this.owner;
-    if (!this.isOver) this.owner.onUpstreamMetadata(metadata);
+    this.#options.loop.current = this.#owner;
+    if (!this.#isOver) this.#owner.onUpstreamMetadata(metadata);
   }
 
   onReset(reason: ResetReason): void {
-    this.options.loop.current = this.owner;
-    this.onOver(reason, '');
+    this.#options.loop.current = this.#owner;
+    this.#onOver(reason, '');
   }
 
   onWriteBlocked(blocked: boolean): void {
-    if (this.isOver || this.isWritePaused === blocked) return;
-    this.isWritePaused = blocked;
-    this.owner.pauseRequest(blocked);
+    if (this.#isOver || this.#isWritePaused === blocked) return;
+    this.#isWritePaused = blocked;
+    this.#owner.pauseRequest(blocked);
   }
 
-  private onOver(reason: ResetReason, detail: string): void {
-    if (this.isOver) return;
+  #onOver(reason: ResetReason, detail: string): void {
+    if (this.#isOver) return;
     this.trace?.failed(resetTexts(reason).text);
-    this.end();
-    this.owner.onUpstreamReset(this, reason, detail);
+    this.#end();
+    this.#owner.onUpstreamReset(this, reason, detail);
   }
 
-  private armed(kind: number, afterMs: number): LoopTimer {
+  #armed(kind: number, afterMs: number): LoopTimer {
     const timer = new LoopTimer(this, kind);
-    this.options.loop.timers.list(afterMs).arm(timer);
+    this.#options.loop.timers.list(afterMs).arm(timer);
     return timer;
   }
 
-  private restartIdleTimer(): void {
-    const { loop, timeouts } = this.options;
-    if (this.idleTimer !== undefined) loop.timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
+  #restartIdleTimer(): void {
+    const { loop, timeouts } = this.#options;
+    if (this.#idleTimer !== undefined) loop.timers.list(timeouts.perTryIdleMs).arm(this.#idleTimer);
   }
 
-  private end(): void {
-    this.isOver = true;
-    this.options.meter?.ended(this.headers);
-    this.wholeTimer?.disarm();
-    this.idleTimer?.disarm();
-    this.durationTimer?.disarm();
-    this.pending?.release();
-    if (this.isWritePaused) this.owner.pauseRequest(false);
-    this.isWritePaused = false;
+  #end(): void {
+    this.#isOver = true;
+    this.#options.meter?.ended(this.#headers);
+    this.#wholeTimer?.disarm();
+    this.#idleTimer?.disarm();
+    this.#durationTimer?.disarm();
+    this.#pending?.release();
+    if (this.#isWritePaused) this.#owner.pauseRequest(false);
+    this.#isWritePaused = false;
   }
 }

@@ -83,7 +83,8 @@ function resolveRules(message: RulesMessage, scope: Scope): JsonRules {
   };
 }
 
-function resolveRule(message: RuleMessage, scope: Scope): JsonRule {
+/** What names no namespace is written to `own`. */
+export function resolveRule(message: RuleMessage, scope: Scope, own = NAME): JsonRule {
   refuseOtherFields(message, RULE_FIELDS, scope);
   const { on_present: present, on_missing: missing, on_error: error } = message;
   if (present === undefined && missing === undefined && error === undefined) {
@@ -100,17 +101,17 @@ function resolveRule(message: RuleMessage, scope: Scope): JsonRule {
   }
   return {
     path: (message.selectors ?? []).map(({ key = '' }) => key),
-    ...optional('onPresent', present && resolveEntry(present, scope.at('on_present'))),
-    ...optional('onMissing', missing && resolveEntry(missing, scope.at('on_missing'))),
-    ...optional('onError', error && resolveEntry(error, scope.at('on_error'))),
+    ...optional('onPresent', present && resolveEntry(present, scope.at('on_present'), own)),
+    ...optional('onMissing', missing && resolveEntry(missing, scope.at('on_missing'), own)),
+    ...optional('onError', error && resolveEntry(error, scope.at('on_error'), own)),
   };
 }
 
-function resolveEntry(message: EntryMessage, scope: Scope): JsonEntry {
+function resolveEntry(message: EntryMessage, scope: Scope, own: string): JsonEntry {
   refuseOtherFields(message, ENTRY_FIELDS, scope);
   const { metadata_namespace: namespace = '', key = '', value, type } = message;
   return {
-    namespace: namespace === '' ? NAME : namespace,
+    namespace: namespace === '' ? own : namespace,
     key,
     ...(value === undefined ? {} : { constant: structOf({ value }) as { value: unknown } }),
     type: type === 'STRING' ? 'string' : type === 'NUMBER' ? 'number' : 'protobuf',

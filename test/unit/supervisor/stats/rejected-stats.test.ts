@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CLUSTER, HOST } from '../../../../shared/stats/templates/cluster.ts';
-import { REJECTED, StatStore } from '../../../../supervisor/stats/stat-store.ts';
+import { REJECTED } from '../../../../supervisor/stats/stat-flags.ts';
+import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
 
 describe('what the statistics matcher leaves out', () => {
   it('takes no memory, however many blocks and names there are', () => {

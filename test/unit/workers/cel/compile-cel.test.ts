@@ -90,6 +90,15 @@ describe('expressions of CEL', () => {
     assert.equal(printed('metadata', small), whole);
   });
 
+  it('know the cluster of a request before it is sent', () => {
+    const info = streamInfo();
+    assert.equal(printed('xds.cluster_name', info), undefined);
+    info.route = { kind: 'cluster', clusterName: 'planned' } as unknown as typeof info.route;
+    assert.equal(printed('xds.cluster_name', info), 'planned');
+    info.upstreamCluster = 'taken';
+    assert.equal(printed('xds.cluster_name', info), 'taken');
+  });
+
   it('keep their types in JSON', () => {
     const info = requestWithFacts();
     const value = valueOf('{"a": [1, 2.5, b"x"], "h": request.headers["x-a"], "n": null}', info);

@@ -29,11 +29,16 @@ function makeWriter(): { writer: FrameWriter; sent: () => string } {
     localEnded: () => undefined,
     onDataFrame: () => undefined,
   };
-  const writer = new FrameWriter(wire as Wire, user, {
-    streamBufferBytes: 1 << 20,
-    maxOutboundFrames: 1 << 20,
-    maxOutboundControlFrames: 1 << 20,
-  });
+  const writer = new FrameWriter(
+    wire as Wire,
+    user,
+    {
+      streamBufferBytes: 1 << 20,
+      maxOutboundFrames: 1 << 20,
+      maxOutboundControlFrames: 1 << 20,
+    },
+    { change: () => undefined },
+  );
   return { writer, sent: () => frames.splice(0).join(' ') };
 }
 

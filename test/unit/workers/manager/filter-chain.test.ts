@@ -80,6 +80,7 @@ function chainOf(...scripts: readonly Script[]) {
     encodeTrailers: ignored,
     encodeMetadata: ignored,
     pauseRequest: ignored,
+    isPaused: () => false,
     pauseResponse: ignored,
     checkHeldBytes: ignored,
     heldByAll,

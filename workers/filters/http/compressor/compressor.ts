@@ -78,74 +78,74 @@ const REASON_COUNTERS = {
 } as const;
 
 class CompressorFilter extends PassThroughFilter {
-  private readonly parts: CompressorParts;
-  private readonly callbacks: FilterCallbacks;
-  private acceptEncoding: string | undefined = undefined;
-  private request: ZlibBody | undefined = undefined;
-  private requestTrailers: HeaderMap | undefined = undefined;
-  private response: ZlibBody | undefined = undefined;
-  private responseTrailers: HeaderMap | undefined = undefined;
+  readonly #parts: CompressorParts;
+  readonly #callbacks: FilterCallbacks;
+  #acceptEncoding: string | undefined = undefined;
+  #request: ZlibBody | undefined = undefined;
+  #requestTrailers: HeaderMap | undefined = undefined;
+  #response: ZlibBody | undefined = undefined;
+  #responseTrailers: HeaderMap | undefined = undefined;
 
   constructor(parts: CompressorParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
-    const { parts } = this;
+    const parts = this.#parts;
     const { request, response, removeAcceptEncoding } = parts.options;
-    this.acceptEncoding = headers.getAll('accept-encoding');
-    const ofRoute = this.routeSettings();
-    if (this.isEnabled(response)) {
-      this.offer();
+    this.#acceptEncoding = headers.getAll('accept-encoding');
+    const ofRoute = this.#routeSettings();
+    if (this.#isEnabled(response)) {
+      this.#offer();
       if (ofRoute?.removeAcceptEncoding ?? removeAcceptEncoding) headers.remove('accept-encoding');
     }
-    const isCompressed = !endStream && this.isRequestCompressible(headers, request);
-    this.count(parts.requestBase + (isCompressed ? index.compressed : index.not_compressed));
+    const isCompressed = !endStream && this.#isRequestCompressible(headers, request);
+    this.#count(parts.requestBase + (isCompressed ? index.compressed : index.not_compressed));
     if (!isCompressed) return 'continue';
     announce(headers, parts.encoding);
-    this.request = compressBody(parts.options.library, parts.context.loop, {
-      onCompressed: (data, isLast) => this.passRequest(data, isLast),
-      onBacklog: (isFull) => this.callbacks.pauseRequest(isFull),
-      onFailure: () => this.callbacks.resetStream(),
+    this.#request = compressBody(parts.options.library, parts.context.loop, {
+      onCompressed: (data, isLast) => this.#passRequest(data, isLast),
+      onBacklog: (isFull) => this.#callbacks.pauseRequest(isFull),
+      onFailure: () => this.#callbacks.resetStream(),
     });
     return 'continue';
   }
 
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
-    if (this.request === undefined) return 'continue';
-    this.take(this.request, data, this.parts.requestBase);
-    if (endStream) this.request.end();
+    if (this.#request === undefined) return 'continue';
+    this.#take(this.#request, data, this.#parts.requestBase);
+    if (endStream) this.#request.end();
     return 'taken';
   }
 
   override decodeTrailers(trailers: HeaderMap): TrailersStatus {
-    if (this.request === undefined) return 'continue';
-    this.requestTrailers = trailers;
-    this.request.end();
+    if (this.#request === undefined) return 'continue';
+    this.#requestTrailers = trailers;
+    this.#request.end();
     return 'taken';
   }
 
   override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
-    const { parts } = this;
+    const parts = this.#parts;
     const { response, library } = parts.options;
     // An answer made here may come after one whose body had begun.
-    this.response?.destroy();
-    this.response = undefined;
+    this.#response?.destroy();
+    this.#response = undefined;
     const isWanted =
-      this.isEnabled(response) && this.isLongEnough(headers, response, parts.responseBase);
-    const isAccepted = isWanted && !endStream && this.isAccepted(headers);
-    const isCompressible = isWanted && this.isCompressible(headers);
+      this.#isEnabled(response) && this.#isLongEnough(headers, response, parts.responseBase);
+    const isAccepted = isWanted && !endStream && this.#isAccepted(headers);
+    const isCompressible = isWanted && this.#isCompressible(headers);
     const isCompressed = isAccepted && isCompressible;
-    this.count(parts.responseBase + (isCompressed ? index.compressed : index.not_compressed));
+    this.#count(parts.responseBase + (isCompressed ? index.compressed : index.not_compressed));
     if (isCompressed) {
-      this.changeEtag(headers);
+      this.#changeEtag(headers);
       announce(headers, parts.encoding);
-      this.response = compressBody(library, parts.context.loop, {
-        onCompressed: (data, isLast) => this.passResponse(data, isLast),
-        onBacklog: (isFull) => this.callbacks.pauseResponse(isFull),
-        onFailure: () => this.callbacks.resetStream(),
+      this.#response = compressBody(library, parts.context.loop, {
+        onCompressed: (data, isLast) => this.#passResponse(data, isLast),
+        onBacklog: (isFull) => this.#callbacks.pauseResponse(isFull),
+        onFailure: () => this.#callbacks.resetStream(),
       });
     }
     if (isCompressible) addVary(headers);
@@ -153,32 +153,29 @@ class CompressorFilter extends PassThroughFilter {
   }
 
   override encodeData(data: Buffer, endStream: boolean): DataStatus {
-    if (this.response === undefined) return 'continue';
-    this.take(this.response, data, this.parts.responseBase);
-    if (endStream) this.response.end();
+    if (this.#response === undefined) return 'continue';
+    this.#take(this.#response, data, this.#parts.responseBase);
+    if (endStream) this.#response.end();
     return 'taken';
   }
 
   override encodeTrailers(trailers: HeaderMap): TrailersStatus {
-    if (this.response === undefined) return 'continue';
-    this.responseTrailers = trailers;
-    this.response.end();
+    if (this.#response === undefined) return 'continue';
+    this.#responseTrailers = trailers;
+    this.#response.end();
     return 'taken';
   }
 
   override onDestroy(): void {
-    this.request?.destroy();
-    this.response?.destroy();
+    this.#request?.destroy();
+    this.#response?.destroy();
   }
 
-  private isRequestCompressible(
-    headers: HeaderMap,
-    direction: CompressionDirection | undefined,
-  ): boolean {
+  #isRequestCompressible(headers: HeaderMap, direction: CompressionDirection | undefined): boolean {
     return (
       direction !== undefined &&
-      this.isEnabled(direction) &&
-      this.isLongEnough(headers, direction, this.parts.requestBase) &&
+      this.#isEnabled(direction) &&
+      this.#isLongEnough(headers, direction, this.#parts.requestBase) &&
       isTypeAllowed(headers.get('content-type'), direction) &&
       !headers.has('content-encoding') &&
       headers.method !== 'CONNECT' &&
@@ -186,89 +183,89 @@ class CompressorFilter extends PassThroughFilter {
     );
   }
 
-  private take(compressor: ZlibBody, data: Buffer, base: number): void {
-    this.parts.context.stats.add(base + index.total_uncompressed_bytes, data.length);
+  #take(compressor: ZlibBody, data: Buffer, base: number): void {
+    this.#parts.context.stats.add(base + index.total_uncompressed_bytes, data.length);
     compressor.write(data);
   }
 
-  private passRequest(data: Buffer, isLast: boolean): void {
-    const { context, requestBase } = this.parts;
+  #passRequest(data: Buffer, isLast: boolean): void {
+    const { context, requestBase } = this.#parts;
     context.stats.add(requestBase + index.total_compressed_bytes, data.length);
-    const { requestTrailers } = this;
+    const requestTrailers = this.#requestTrailers;
     if (isLast && requestTrailers !== undefined) {
-      this.callbacks.injectRequestTrailers(requestTrailers);
-    } else this.callbacks.injectRequestData(data, isLast);
+      this.#callbacks.injectRequestTrailers(requestTrailers);
+    } else this.#callbacks.injectRequestData(data, isLast);
   }
 
-  private passResponse(data: Buffer, isLast: boolean): void {
-    const { context, responseBase } = this.parts;
+  #passResponse(data: Buffer, isLast: boolean): void {
+    const { context, responseBase } = this.#parts;
     context.stats.add(responseBase + index.total_compressed_bytes, data.length);
-    const { responseTrailers } = this;
+    const responseTrailers = this.#responseTrailers;
     if (isLast && responseTrailers !== undefined) {
-      this.callbacks.injectResponseTrailers(responseTrailers);
-    } else this.callbacks.injectResponseData(data, isLast);
+      this.#callbacks.injectResponseTrailers(responseTrailers);
+    } else this.#callbacks.injectResponseData(data, isLast);
   }
 
-  private offer(): void {
-    const { compressorOffers } = this.parts.context;
-    const offers = compressorOffers.get(this.callbacks.info);
-    if (offers === undefined) compressorOffers.set(this.callbacks.info, [this.parts]);
-    else offers.push(this.parts);
+  #offer(): void {
+    const { compressorOffers } = this.#parts.context;
+    const offers = compressorOffers.get(this.#callbacks.info);
+    if (offers === undefined) compressorOffers.set(this.#callbacks.info, [this.#parts]);
+    else offers.push(this.#parts);
   }
 
-  private isAccepted(headers: HeaderMap): boolean {
-    const { context, base, encoding } = this.parts;
+  #isAccepted(headers: HeaderMap): boolean {
+    const { context, base, encoding } = this.#parts;
     const contentType = headers.get('content-type');
-    const offers = context.compressorOffers.get(this.callbacks.info) ?? [];
+    const offers = context.compressorOffers.get(this.#callbacks.info) ?? [];
     const usable = offers.filter((offer) => offer.isContentTypeAllowed(contentType));
-    const choice = chooseEncoding(this.acceptEncoding, usable);
+    const choice = chooseEncoding(this.#acceptEncoding, usable);
     const isChosen = choice.encoding === encoding;
-    if (choice.reason !== 'compressor') this.count(base + REASON_COUNTERS[choice.reason]);
-    else if (isChosen) this.count(base + COMPRESSOR.index.header_compressor_used);
-    else this.count(base + COMPRESSOR.index.header_compressor_overshadowed);
+    if (choice.reason !== 'compressor') this.#count(base + REASON_COUNTERS[choice.reason]);
+    else if (isChosen) this.#count(base + COMPRESSOR.index.header_compressor_used);
+    else this.#count(base + COMPRESSOR.index.header_compressor_overshadowed);
     return isChosen;
   }
 
-  private isCompressible(headers: HeaderMap): boolean {
-    const { options, base } = this.parts;
+  #isCompressible(headers: HeaderMap): boolean {
+    const { options, base } = this.#parts;
     if (headers.status === SWITCHING_PROTOCOLS) return false;
-    if (this.callbacks.info.requestHeaders?.method === 'CONNECT') return false;
+    if (this.#callbacks.info.requestHeaders?.method === 'CONNECT') return false;
     if (options.uncompressibleStatuses.includes(headers.status)) return false;
     if (!isTypeAllowed(headers.get('content-type'), options.response)) return false;
     if (hasToken(headers.getAll('cache-control'), 'no-transform')) return false;
     if (options.etag === 'leave_uncompressed' && headers.has('etag')) {
-      this.count(base + COMPRESSOR.index.not_compressed_etag);
+      this.#count(base + COMPRESSOR.index.not_compressed_etag);
       return false;
     }
     return !headers.has('content-encoding');
   }
 
-  private changeEtag(headers: HeaderMap): void {
+  #changeEtag(headers: HeaderMap): void {
     const etag = headers.get('etag');
     if (etag === undefined || /^w\//i.test(etag)) return;
-    if (this.parts.options.etag === 'weaken') headers.set('etag', `W/${etag}`);
+    if (this.#parts.options.etag === 'weaken') headers.set('etag', `W/${etag}`);
     else headers.remove('etag');
   }
 
-  private isEnabled({ isEnabled, enabledKey }: CompressionDirection): boolean {
-    if (this.routeSettings()?.isDisabled === true) return false;
+  #isEnabled({ isEnabled, enabledKey }: CompressionDirection): boolean {
+    if (this.#routeSettings()?.isDisabled === true) return false;
     if (enabledKey === undefined) return isEnabled;
-    return readBoolean(this.parts.context.runtime.snapshot, enabledKey, isEnabled);
+    return readBoolean(this.#parts.context.runtime.snapshot, enabledKey, isEnabled);
   }
 
-  private isLongEnough(headers: HeaderMap, direction: CompressionDirection, base: number): boolean {
+  #isLongEnough(headers: HeaderMap, direction: CompressionDirection, base: number): boolean {
     const length = headers.get('content-length');
     if (length === undefined || Number(length) >= direction.minContentLength) return true;
-    this.count(base + index.content_length_too_small);
+    this.#count(base + index.content_length_too_small);
     return false;
   }
 
-  private routeSettings(): CompressorPerRoute | undefined {
-    return this.callbacks.routeConfig(this.parts.name) as CompressorPerRoute | undefined;
+  #routeSettings(): CompressorPerRoute | undefined {
+    return this.#callbacks.routeConfig(this.#parts.name) as CompressorPerRoute | undefined;
   }
 
-  private count(counter: number): void {
-    this.parts.context.stats.increment(counter);
+  #count(counter: number): void {
+    this.#parts.context.stats.increment(counter);
   }
 }
 

@@ -40,53 +40,53 @@ interface DecompressorOwner {
 export class BodyDecompressor {
   compressedBytes = 0;
   uncompressedBytes = 0;
-  private readonly body: ZlibBody;
-  private readonly owner: DecompressorOwner;
-  private readonly maxRatio: number;
+  readonly #body: ZlibBody;
+  readonly #owner: DecompressorOwner;
+  readonly #maxRatio: number;
 
   constructor(library: DecompressionLibrary, loop: WorkerLoop, owner: DecompressorOwner) {
-    this.owner = owner;
-    this.maxRatio = library.maxRatio;
+    this.#owner = owner;
+    this.#maxRatio = library.maxRatio;
     const engine = ENGINES.make(library);
-    this.body = new ZlibBody(engine, loop, {
-      onData: (data) => this.give(data),
+    this.#body = new ZlibBody(engine, loop, {
+      onData: (data) => this.#give(data),
       onEnd: () => {
         // Up to Node 24 the runtime takes the end of the first frame of zstd for the end of all,
         // and what follows would be lost without a word.
         const isWhole = library.kind !== 'zstd' || engine.bytesWritten === this.compressedBytes;
         if (isWhole) owner.onEnd();
-        else this.fail('wrong_data');
+        else this.#fail('wrong_data');
       },
       onBacklog: (isFull) => owner.onBacklog(isFull),
-      onException: () => this.fail('wrong_data'),
-      onError: ({ code }) => this.fail(FAILURES.get(code) ?? 'wrong_data'),
+      onException: () => this.#fail('wrong_data'),
+      onError: ({ code }) => this.#fail(FAILURES.get(code) ?? 'wrong_data'),
     });
   }
 
   /** `data` is copied. */
   write(data: Buffer): void {
     this.compressedBytes += data.length;
-    this.body.write(data);
+    this.#body.write(data);
   }
 
   end(): void {
-    this.body.end();
+    this.#body.end();
   }
 
   /** Nothing is called afterwards. */
   destroy(): void {
-    this.body.destroy();
+    this.#body.destroy();
   }
 
-  private give(data: Buffer): void {
+  #give(data: Buffer): void {
     this.uncompressedBytes += data.length;
-    if (this.uncompressedBytes > this.compressedBytes * this.maxRatio) this.fail('too_large');
-    else this.owner.onDecompressed(data);
+    if (this.uncompressedBytes > this.compressedBytes * this.#maxRatio) this.#fail('too_large');
+    else this.#owner.onDecompressed(data);
   }
 
-  private fail(failure: DecompressionFailure): void {
+  #fail(failure: DecompressionFailure): void {
     this.destroy();
-    this.owner.onFailure(failure);
+    this.#owner.onFailure(failure);
   }
 }
 

@@ -74,70 +74,70 @@ type Direction = 'request' | 'response';
 const { index } = DECOMPRESSOR;
 
 class DecompressorFilter extends PassThroughFilter {
-  private readonly parts: DecompressorParts;
-  private readonly callbacks: FilterCallbacks;
-  private request: BodyDecompressor | undefined = undefined;
-  private response: BodyDecompressor | undefined = undefined;
-  private readonly trailers: Partial<Record<Direction, HeaderMap>> = {};
+  readonly #parts: DecompressorParts;
+  readonly #callbacks: FilterCallbacks;
+  #request: BodyDecompressor | undefined = undefined;
+  #response: BodyDecompressor | undefined = undefined;
+  readonly #trailers: Partial<Record<Direction, HeaderMap>> = {};
 
   constructor(parts: DecompressorParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
-    const { options, encoding } = this.parts;
-    if (options.advertises && this.isEnabled(options.response)) {
+    const { options, encoding } = this.#parts;
+    if (options.advertises && this.#isEnabled(options.response)) {
       const accepted = headers.getAll('accept-encoding');
       const isNone = accepted === undefined || accepted === '';
       headers.set('accept-encoding', isNone ? encoding : `${accepted},${encoding}`);
     }
-    if (!endStream) this.request = this.begin('request', headers);
+    if (!endStream) this.#request = this.#begin('request', headers);
     return 'continue';
   }
 
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
-    return take(this.request, data, endStream);
+    return take(this.#request, data, endStream);
   }
 
   override decodeTrailers(trailers: HeaderMap): TrailersStatus {
-    if (this.request === undefined) return 'continue';
-    this.trailers.request = trailers;
-    this.request.end();
+    if (this.#request === undefined) return 'continue';
+    this.#trailers.request = trailers;
+    this.#request.end();
     return 'taken';
   }
 
   override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     // An answer made here may come after one whose body had begun.
-    this.response?.destroy();
-    this.response = endStream ? undefined : this.begin('response', headers);
+    this.#response?.destroy();
+    this.#response = endStream ? undefined : this.#begin('response', headers);
     return 'continue';
   }
 
   override encodeData(data: Buffer, endStream: boolean): DataStatus {
-    return take(this.response, data, endStream);
+    return take(this.#response, data, endStream);
   }
 
   override encodeTrailers(trailers: HeaderMap): TrailersStatus {
-    if (this.response === undefined) return 'continue';
-    this.trailers.response = trailers;
-    this.response.end();
+    if (this.#response === undefined) return 'continue';
+    this.#trailers.response = trailers;
+    this.#response.end();
     return 'taken';
   }
 
   override onDestroy(): void {
-    this.request?.destroy();
-    this.response?.destroy();
+    this.#request?.destroy();
+    this.#response?.destroy();
   }
 
   /** Undefined for a body that passes as it is. */
-  private begin(direction: Direction, headers: HeaderMap): BodyDecompressor | undefined {
-    const { options, context, encoding, base } = this.parts;
+  #begin(direction: Direction, headers: HeaderMap): BodyDecompressor | undefined {
+    const { options, context, encoding, base } = this.#parts;
     const rest = encodingsBehind(encoding, headers.getAll('content-encoding'));
     const isWanted =
       rest !== undefined &&
-      this.isEnabled(options[direction]) &&
+      this.#isEnabled(options[direction]) &&
       (options[direction].ignoresNoTransform ||
         !hasToken(headers.getAll('cache-control'), 'no-transform'));
     if (!isWanted) {
@@ -152,41 +152,41 @@ class DecompressorFilter extends PassThroughFilter {
     const body = new BodyDecompressor(options.library, context.loop, {
       onDecompressed: (data) =>
         isRequest
-          ? this.callbacks.injectRequestData(data, false)
-          : this.callbacks.injectResponseData(data, false),
-      onEnd: () => this.finish(direction, body),
+          ? this.#callbacks.injectRequestData(data, false)
+          : this.#callbacks.injectResponseData(data, false),
+      onEnd: () => this.#finish(direction, body),
       onBacklog: (isFull) =>
-        isRequest ? this.callbacks.pauseRequest(isFull) : this.callbacks.pauseResponse(isFull),
-      onFailure: (failure) => this.fail(failure),
+        isRequest ? this.#callbacks.pauseRequest(isFull) : this.#callbacks.pauseResponse(isFull),
+      onFailure: (failure) => this.#fail(failure),
     });
     return body;
   }
 
   /** Says behind the body what it was and what it became, as Envoy does. */
-  private finish(direction: Direction, body: BodyDecompressor): void {
-    const { context, base, options } = this.parts;
+  #finish(direction: Direction, body: BodyDecompressor): void {
+    const { context, base, options } = this.#parts;
     const { compressedBytes, uncompressedBytes } = body;
     context.stats.add(base + index[`${direction}.total_compressed_bytes`], compressedBytes);
     context.stats.add(base + index[`${direction}.total_uncompressed_bytes`], uncompressedBytes);
-    const trailers = this.trailers[direction] ?? new HeaderMap();
+    const trailers = this.#trailers[direction] ?? new HeaderMap();
     const name = `x-envoy-decompressor-${options.libraryName.toLowerCase()}`;
     trailers.add(`${name}-compressed-bytes`, String(compressedBytes));
     trailers.add(`${name}-uncompressed-bytes`, String(uncompressedBytes));
-    if (direction === 'request') this.callbacks.injectRequestTrailers(trailers);
-    else this.callbacks.injectResponseTrailers(trailers);
+    if (direction === 'request') this.#callbacks.injectRequestTrailers(trailers);
+    else this.#callbacks.injectResponseTrailers(trailers);
   }
 
-  private fail(failure: DecompressionFailure): void {
-    const { context, libraryBase, options } = this.parts;
+  #fail(failure: DecompressionFailure): void {
+    const { context, libraryBase, options } = this.#parts;
     for (const counter of FAILURE_COUNTERS.make(options.library, failure)) {
       context.stats.increment(libraryBase + counter);
     }
-    this.callbacks.resetStream();
+    this.#callbacks.resetStream();
   }
 
-  private isEnabled({ isEnabled, enabledKey }: DecompressionDirection): boolean {
+  #isEnabled({ isEnabled, enabledKey }: DecompressionDirection): boolean {
     if (enabledKey === undefined) return isEnabled;
-    return readBoolean(this.parts.context.runtime.snapshot, enabledKey, isEnabled);
+    return readBoolean(this.#parts.context.runtime.snapshot, enabledKey, isEnabled);
   }
 }
 

@@ -44,99 +44,104 @@ export function makeTranscoderFilter(
 }
 
 class TranscoderFilter extends PassThroughFilter {
-  private readonly transcoding: Transcoding;
-  private readonly context: FilterContext;
-  private readonly callbacks: FilterCallbacks;
-  private call: TranscodedCall | undefined = undefined;
-  private request: RequestBody | undefined = undefined;
-  private response: ResponseBody | undefined = undefined;
+  readonly #transcoding: Transcoding;
+  readonly #context: FilterContext;
+  readonly #callbacks: FilterCallbacks;
+  #call: TranscodedCall | undefined = undefined;
+  #request: RequestBody | undefined = undefined;
+  #response: ResponseBody | undefined = undefined;
 
   constructor(transcoding: Transcoding, context: FilterContext, callbacks: FilterCallbacks) {
     super();
-    this.transcoding = transcoding;
-    this.context = context;
-    this.callbacks = callbacks;
+    this.#transcoding = transcoding;
+    this.#context = context;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     if (isGrpcRequest(headers)) return 'continue';
     const [path, query] = splitPath(headers.path);
-    const found = this.transcoding.find(headers.method, path, query);
+    const found = this.#transcoding.find(headers.method, path, query);
     if (found.kind !== 'call') {
-      const { rejects } = this.transcoding.options;
+      const { rejects } = this.#transcoding.options;
       if (found.kind === 'no_method') {
         if (!rejects.unknownMethod) return 'continue';
-        return this.refuseEarly(404, `Could not resolve ${path} to a method.`, 'NOT_FOUND');
+        return this.#refuseEarly(404, `Could not resolve ${path} to a method.`, 'NOT_FOUND');
       }
       if (!rejects.unknownQueryParameters) return 'continue';
       const text = `Could not find field "${found.name}" in the type "${found.type}".`;
-      return this.refuseEarly(400, text, 'INVALID_ARGUMENT');
+      return this.#refuseEarly(400, text, 'INVALID_ARGUMENT');
     }
     const { call } = found;
     const contentType = headers.get('content-type') ?? '';
-    this.rewrite(headers, call);
-    this.call = call;
-    this.request = new RequestBody(this.transcoding, call, contentType, this.context);
+    this.#rewrite(headers, call);
+    this.#call = call;
+    this.#request = new RequestBody(this.#transcoding, call, contentType, this.#context);
     if (!endStream) return 'continue';
     try {
-      this.callbacks.addRequestBody(this.request.whole());
+      this.#callbacks.addRequestBody(this.#request.whole());
     } catch (error) {
       if (!(error instanceof TranscodeError)) throw error;
-      return this.refuseEarly(400, error.message, 'INVALID_ARGUMENT');
+      return this.#refuseEarly(400, error.message, 'INVALID_ARGUMENT');
     }
     return 'continue';
   }
 
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
-    const { request } = this;
+    const request = this.#request;
     if (request === undefined) return 'continue';
-    const body = this.attempt(() => (endStream ? request.end(data) : request.add(data)));
+    const body = this.#attempt(() => (endStream ? request.end(data) : request.add(data)));
     if (body === undefined) return 'stop';
-    if (body.length > 0 || endStream) this.callbacks.injectRequestData(body, endStream);
+    if (body.length > 0 || endStream) this.#callbacks.injectRequestData(body, endStream);
     return 'taken';
   }
 
   override decodeTrailers(): TrailersStatus {
-    const { request } = this;
+    const request = this.#request;
     if (request === undefined) return 'continue';
-    const body = this.attempt(() => request.end(NOTHING));
+    const body = this.#attempt(() => request.end(NOTHING));
     if (body === undefined) return 'stop';
-    if (body.length > 0) this.callbacks.injectRequestData(body, false);
+    if (body.length > 0) this.#callbacks.injectRequestData(body, false);
     return 'continue';
   }
 
   override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     // An answer made here may come after one that was kept.
-    this.response?.drop();
-    this.response = undefined;
-    if (this.call === undefined) return 'continue';
-    const response = new ResponseBody(this.transcoding, this.call, this.context, this.callbacks);
+    this.#response?.drop();
+    this.#response = undefined;
+    if (this.#call === undefined) return 'continue';
+    const response = new ResponseBody(
+      this.#transcoding,
+      this.#call,
+      this.#context,
+      this.#callbacks,
+    );
     const status = response.begin(headers, endStream);
-    if (response.isTranscoded) this.response = response;
+    if (response.isTranscoded) this.#response = response;
     return status;
   }
 
   override encodeData(data: Buffer, endStream: boolean): DataStatus {
-    const { response } = this;
+    const response = this.#response;
     if (response === undefined) return 'continue';
-    this.answered(() => response.add(data, endStream));
+    this.#answered(() => response.add(data, endStream));
     return 'taken';
   }
 
   override encodeTrailers(trailers: HeaderMap): TrailersStatus {
-    const { response } = this;
+    const response = this.#response;
     if (response === undefined) return 'continue';
-    return this.answered(() => response.end(trailers)) ? 'continue' : 'taken';
+    return this.#answered(() => response.end(trailers)) ? 'continue' : 'taken';
   }
 
   override onDestroy(): void {
-    this.request?.drop();
-    this.response?.drop();
+    this.#request?.drop();
+    this.#response?.drop();
   }
 
   /** What the method's host sees in place of the client's request. */
-  private rewrite(headers: HeaderMap, { method }: TranscodedCall): void {
-    this.callbacks.info.isGrpcClient = false;
+  #rewrite(headers: HeaderMap, { method }: TranscodedCall): void {
+    this.#callbacks.info.isGrpcClient = false;
     headers.remove('content-length');
     headers.set('content-type', 'application/grpc');
     headers.set('x-envoy-original-path', headers.path);
@@ -144,53 +149,53 @@ class TranscoderFilter extends PassThroughFilter {
     headers.path = method.path;
     headers.method = 'POST';
     headers.set('te', 'trailers');
-    if (!this.transcoding.options.keepsRoute) this.callbacks.clearRoute();
+    if (!this.#transcoding.options.keepsRoute) this.#callbacks.clearRoute();
   }
 
   /** Undefined after an answer that says what was wrong. */
-  private attempt(make: () => Buffer | undefined): Buffer | undefined {
+  #attempt(make: () => Buffer | undefined): Buffer | undefined {
     try {
       const body = make();
       if (body !== undefined) return body;
-      this.reply(
+      this.#reply(
         413,
         "Request rejected because the transcoder's internal buffer size exceeds the configured limit.",
         `${DETAILS}{request_buffer_size_limit_reached}`,
       );
     } catch (error) {
       if (!(error instanceof TranscodeError)) throw error;
-      this.reply(400, error.message, `${DETAILS}{INVALID_ARGUMENT}`);
+      this.#reply(400, error.message, `${DETAILS}{INVALID_ARGUMENT}`);
     }
     return undefined;
   }
 
   /** False after an answer in place of one that cannot be transcoded. */
-  private answered(pass: () => boolean): boolean {
+  #answered(pass: () => boolean): boolean {
     try {
       if (pass()) return true;
-      this.reply(
+      this.#reply(
         500,
         "Response not transcoded because the transcoder's internal buffer size exceeds the configured limit.",
         `${DETAILS}{response_buffer_size_limit_reached}`,
       );
     } catch (error) {
       if (!(error instanceof TranscodeError)) throw error;
-      this.reply(502, error.message, `${DETAILS}{INVALID_ARGUMENT}`);
+      this.#reply(502, error.message, `${DETAILS}{INVALID_ARGUMENT}`);
     }
     return false;
   }
 
-  private refuseEarly(status: number, body: string, code: string): HeadersStatus {
-    this.reply(status, body, `early_${DETAILS}{${code}}`);
+  #refuseEarly(status: number, body: string, code: string): HeadersStatus {
+    this.#reply(status, body, `early_${DETAILS}{${code}}`);
     return 'stop';
   }
 
   /** It is not transcoded itself. */
-  private reply(status: number, text: string, details: string): void {
-    this.call = undefined;
-    this.request?.drop();
-    this.request = undefined;
-    this.callbacks.sendLocalReply({
+  #reply(status: number, text: string, details: string): void {
+    this.#call = undefined;
+    this.#request?.drop();
+    this.#request = undefined;
+    this.#callbacks.sendLocalReply({
       status,
       body: Buffer.from(text, 'utf8'),
       details,

@@ -58,76 +58,76 @@ function namesOf(methods: GrpcStatsOptions['methods']): NameOf {
 }
 
 class GrpcStatsFilter extends PassThroughFilter {
-  private readonly parts: GrpcStatsParts;
-  private readonly callbacks: FilterCallbacks;
-  private call: CountedCall | undefined = undefined;
+  readonly #parts: GrpcStatsParts;
+  readonly #callbacks: FilterCallbacks;
+  #call: CountedCall | undefined = undefined;
   /** Set for requests and answers that are gRPC. */
-  private request: FrameCounter | undefined = undefined;
-  private response: FrameCounter | undefined = undefined;
+  #request: FrameCounter | undefined = undefined;
+  #response: FrameCounter | undefined = undefined;
 
   constructor(parts: GrpcStatsParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
     if (!isGrpcRequest(headers)) return 'continue';
-    this.request = new FrameCounter();
+    this.#request = new FrameCounter();
     const method = methodOfPath(headers.path);
     if (method === undefined) return 'continue';
-    const { context, nameOf } = this.parts;
-    const cluster = clusterOfCall(context, this.callbacks.route);
-    if (cluster !== undefined) this.call = new CountedCall(cluster, 'grpc', nameOf(method));
+    const { context, nameOf } = this.#parts;
+    const cluster = clusterOfCall(context, this.#callbacks.route);
+    if (cluster !== undefined) this.#call = new CountedCall(cluster, 'grpc', nameOf(method));
     return 'continue';
   }
 
   override decodeData(data: Buffer): DataStatus {
-    const count = this.request?.inspect(data) ?? 0;
+    const count = this.#request?.inspect(data) ?? 0;
     if (count > 0) {
-      this.keepState();
-      this.call?.counters.addRequestMessages(count);
+      this.#keepState();
+      this.#call?.counters.addRequestMessages(count);
     }
     return 'continue';
   }
 
   override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
-    if (isGrpcResponse(headers, endStream)) this.response = new FrameCounter();
-    this.call?.charge(headers);
-    if (endStream) this.recordTime();
+    if (isGrpcResponse(headers, endStream)) this.#response = new FrameCounter();
+    this.#call?.charge(headers);
+    if (endStream) this.#recordTime();
     return 'continue';
   }
 
   override encodeData(data: Buffer): DataStatus {
-    const count = this.response?.inspect(data) ?? 0;
+    const count = this.#response?.inspect(data) ?? 0;
     if (count > 0) {
-      this.keepState();
-      this.call?.counters.addResponseMessages(count);
+      this.#keepState();
+      this.#call?.counters.addResponseMessages(count);
     }
     return 'continue';
   }
 
   override encodeTrailers(trailers: HeaderMap): TrailersStatus {
-    this.call?.charge(trailers);
-    this.recordTime();
+    this.#call?.charge(trailers);
+    this.#recordTime();
     return 'continue';
   }
 
   override onDestroy(): void {
-    this.call?.release();
+    this.#call?.release();
   }
 
-  private recordTime(): void {
-    const { lastUpstreamTxMs: sentMs, lastUpstreamRxMs: receivedMs } = this.callbacks.info;
-    if (!this.parts.options.recordsUpstreamTime || sentMs < 0 || receivedMs < 0) return;
-    this.call?.counters.recordUpstreamTime(Math.max(0, Math.floor(receivedMs - sentMs)));
+  #recordTime(): void {
+    const { lastUpstreamTxMs: sentMs, lastUpstreamRxMs: receivedMs } = this.#callbacks.info;
+    if (!this.#parts.options.recordsUpstreamTime || sentMs < 0 || receivedMs < 0) return;
+    this.#call?.counters.recordUpstreamTime(Math.max(0, Math.floor(receivedMs - sentMs)));
   }
 
-  private keepState(): void {
-    if (!this.parts.options.emitsFilterState) return;
-    const { info } = this.callbacks;
-    const requests = this.request?.count ?? 0;
-    const responses = this.response?.count ?? 0;
+  #keepState(): void {
+    if (!this.#parts.options.emitsFilterState) return;
+    const { info } = this.#callbacks;
+    const requests = this.#request?.count ?? 0;
+    const responses = this.#response?.count ?? 0;
     (info.filterState ??= new FilterState()).keepMessage(
       STATE_KEY,
       `${requests},${responses}`,

@@ -42,46 +42,46 @@ export function makeGrpcWebFilter(
 }
 
 class GrpcWebFilter extends PassThroughFilter {
-  private readonly context: FilterContext;
-  private readonly callbacks: FilterCallbacks;
-  private isWeb = false;
-  private isTextAnswer = false;
-  private decoder: Base64Decoder | undefined = undefined;
-  private encoder: FrameTextEncoder | undefined = undefined;
-  private call: CountedCall | undefined = undefined;
+  readonly #context: FilterContext;
+  readonly #callbacks: FilterCallbacks;
+  #isWeb = false;
+  #isTextAnswer = false;
+  #decoder: Base64Decoder | undefined = undefined;
+  #encoder: FrameTextEncoder | undefined = undefined;
+  #call: CountedCall | undefined = undefined;
   /** Headers and body of an answer that is no gRPC. */
-  private plain: { readonly headers: HeaderMap; readonly body: KeptBody } | undefined = undefined;
+  #plain: { readonly headers: HeaderMap; readonly body: KeptBody } | undefined = undefined;
 
   constructor(context: FilterContext, callbacks: FilterCallbacks) {
     super();
-    this.context = context;
-    this.callbacks = callbacks;
+    this.#context = context;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
     const type = headers.get('content-type');
     if (type === undefined || !TYPES.includes(type)) return 'continue';
-    this.isWeb = true;
-    const { info, route } = this.callbacks;
+    this.#isWeb = true;
+    const { info, route } = this.#callbacks;
     info.isGrpcClient = false;
-    this.call = countedCall(this.context, route, 'grpc-web', headers.path);
+    this.#call = countedCall(this.#context, route, 'grpc-web', headers.path);
     headers.remove('content-length');
     headers.set('content-type', 'application/grpc');
-    if (TEXT_TYPES.includes(type)) this.decoder = new Base64Decoder();
-    this.isTextAnswer = TEXT_TYPES.includes(headers.get('accept') ?? '');
+    if (TEXT_TYPES.includes(type)) this.#decoder = new Base64Decoder();
+    this.#isTextAnswer = TEXT_TYPES.includes(headers.get('accept') ?? '');
     headers.set('te', 'trailers');
     if (!headers.has('grpc-accept-encoding')) headers.set('grpc-accept-encoding', 'identity');
     return 'continue';
   }
 
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
-    const { decoder } = this;
+    const decoder = this.#decoder;
     if (decoder === undefined) return 'continue';
     const bytes = decoder.decode(data);
     const isCut = endStream && !decoder.isWhole;
     if (bytes === undefined || isCut) {
       const details = `grpc_base_64_decode_failed${isCut ? '_bad_size' : ''}`;
-      this.callbacks.sendLocalReply({
+      this.#callbacks.sendLocalReply({
         status: 400,
         body: BAD_BASE64,
         details,
@@ -89,72 +89,72 @@ class GrpcWebFilter extends PassThroughFilter {
       });
       return 'stop';
     }
-    if (bytes.length > 0 || endStream) this.callbacks.injectRequestData(bytes, endStream);
+    if (bytes.length > 0 || endStream) this.#callbacks.injectRequestData(bytes, endStream);
     return 'taken';
   }
 
   override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
-    if (!this.isWeb) return 'continue';
+    if (!this.#isWeb) return 'continue';
     // An answer made here may come after one whose body was kept.
-    this.plain?.body.drop();
-    this.plain = undefined;
-    this.call?.charge(headers);
+    this.#plain?.body.drop();
+    this.#plain = undefined;
+    this.#call?.charge(headers);
     const isPlain = headers.status !== 200 || !isGrpcContentType(headers.get('content-type'));
-    headers.set('content-type', this.isTextAnswer ? TEXT_ANSWER : BINARY_ANSWER);
+    headers.set('content-type', this.#isTextAnswer ? TEXT_ANSWER : BINARY_ANSWER);
     if (endStream) return 'continue';
     headers.remove('content-length');
     if (isPlain) {
-      this.plain = { headers, body: new KeptBody(this.context) };
+      this.#plain = { headers, body: new KeptBody(this.#context) };
       return 'stop';
     }
-    if (this.isTextAnswer) this.encoder = new FrameTextEncoder();
+    if (this.#isTextAnswer) this.#encoder = new FrameTextEncoder();
     return 'continue';
   }
 
   override encodeData(data: Buffer, endStream: boolean): DataStatus {
-    if (this.plain !== undefined) {
-      const { body } = this.plain;
+    if (this.#plain !== undefined) {
+      const { body } = this.#plain;
       body.add(data.subarray(0, MESSAGE_BYTES_MAX - body.length));
-      if (endStream) this.passPlain(true);
+      if (endStream) this.#passPlain(true);
       return 'taken';
     }
-    if (this.encoder === undefined) return 'continue';
-    const text = this.encoder.encode(data);
-    if (text.length > 0 || endStream) this.callbacks.injectResponseData(text, endStream);
+    if (this.#encoder === undefined) return 'continue';
+    const text = this.#encoder.encode(data);
+    if (text.length > 0 || endStream) this.#callbacks.injectResponseData(text, endStream);
     return 'taken';
   }
 
   override encodeTrailers(trailers: HeaderMap): TrailersStatus {
-    if (!this.isWeb) return 'continue';
-    this.call?.charge(trailers);
-    if (this.plain !== undefined) this.passPlain(false);
+    if (!this.#isWeb) return 'continue';
+    this.#call?.charge(trailers);
+    if (this.#plain !== undefined) this.#passPlain(false);
     let text = '';
     trailers.forEach((name, value) => {
       text += `${name}:${value}\r\n`;
     });
     const body = Buffer.from(text, 'latin1');
     const frame = Buffer.concat([frameHeader(body.length, TRAILERS), body]);
-    this.callbacks.injectResponseData(
-      this.isTextAnswer ? Buffer.from(frame.toString('base64'), 'latin1') : frame,
+    this.#callbacks.injectResponseData(
+      this.#isTextAnswer ? Buffer.from(frame.toString('base64'), 'latin1') : frame,
       true,
     );
     return 'taken';
   }
 
   override onDestroy(): void {
-    this.plain?.body.drop();
-    this.call?.release();
+    this.#plain?.body.drop();
+    this.#call?.release();
   }
 
-  private passPlain(endStream: boolean): void {
-    if (this.plain === undefined) return;
-    const { headers, body } = this.plain;
+  #passPlain(endStream: boolean): void {
+    if (this.#plain === undefined) return;
+    const { headers, body } = this.#plain;
     const message = body.take();
-    this.plain = undefined;
+    this.#plain = undefined;
     if (message.length > 0) headers.set('grpc-message', grpcMessageOf(message));
     headers.set('grpc-status', String(grpcStatusOfHttp(headers.status)));
     if (endStream) headers.set('content-length', '0');
-    this.callbacks.continueEncoding();
-    if (endStream) this.callbacks.injectResponseData(NOTHING, true);
+    this.#callbacks.continueEncoding();
+    if (endStream) this.#callbacks.injectResponseData(NOTHING, true);
   }
 }

@@ -33,80 +33,81 @@ export function makeHttp1BridgeFilter(
 }
 
 class Http1BridgeFilter extends PassThroughFilter {
-  private readonly options: Http1BridgeOptions;
-  private readonly context: FilterContext;
-  private readonly callbacks: FilterCallbacks;
-  private isBridged = false;
+  readonly #options: Http1BridgeOptions;
+  readonly #context: FilterContext;
+  readonly #callbacks: FilterCallbacks;
+  #isBridged = false;
   /** Set while a bare message is kept, whose length its frame has to say. */
-  private message: KeptBody | undefined = undefined;
+  #message: KeptBody | undefined = undefined;
   /** Of the answer while it is kept. */
-  private headers: HeaderMap | undefined = undefined;
-  private answer: KeptBody | undefined = undefined;
+  #headers: HeaderMap | undefined = undefined;
+  #answer: KeptBody | undefined = undefined;
   /** Bytes of the answer's first frame header that the client does not see. */
-  private dropped = 0;
+  #dropped = 0;
 
   constructor(options: Http1BridgeOptions, context: FilterContext, callbacks: FilterCallbacks) {
     super();
-    this.options = options;
-    this.context = context;
-    this.callbacks = callbacks;
+    this.#options = options;
+    this.#context = context;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
-    const { info } = this.callbacks;
-    const isUpgraded = this.options.upgradesProtobuf && headers.get('content-type') === PROTOBUF;
+    const { info } = this.#callbacks;
+    const isUpgraded = this.#options.upgradesProtobuf && headers.get('content-type') === PROTOBUF;
     if (isUpgraded) {
       info.isGrpcClient = false;
       headers.set('content-type', 'application/grpc');
       headers.remove('content-length');
     }
-    this.isBridged = info.protocol !== 'HTTP/2' && isGrpcRequest(headers);
-    if (!this.isBridged) return 'continue';
-    if (this.options.ignoresQuery) headers.path = withoutQuery(headers.path);
+    this.#isBridged = info.protocol !== 'HTTP/2' && isGrpcRequest(headers);
+    if (!this.#isBridged) return 'continue';
+    if (this.#options.ignoresQuery) headers.path = withoutQuery(headers.path);
     if (!isUpgraded) return 'continue';
-    this.dropped = FRAME_HEADER_BYTES;
+    this.#dropped = FRAME_HEADER_BYTES;
     if (endStream) return 'continue';
-    this.message = new KeptBody(this.context);
+    this.#message = new KeptBody(this.#context);
     return 'stop';
   }
 
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
-    const { message } = this;
+    const message = this.#message;
     if (message === undefined) return 'continue';
-    if (!message.add(data)) refuseLargeRequest(this.context, this.callbacks);
-    else if (endStream) this.passMessage(message, true);
+    if (!message.add(data)) refuseLargeRequest(this.#context, this.#callbacks);
+    else if (endStream) this.#passMessage(message, true);
     return 'taken';
   }
 
   override decodeTrailers(): TrailersStatus {
-    if (this.message !== undefined) this.passMessage(this.message, false);
+    if (this.#message !== undefined) this.#passMessage(this.#message, false);
     return 'continue';
   }
 
   override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     // An answer made here may come after one that was kept.
-    this.answer?.drop();
-    if (!this.isBridged || endStream) return 'continue';
-    this.headers = headers;
-    this.answer = new KeptBody(this.context);
+    this.#answer?.drop();
+    if (!this.#isBridged || endStream) return 'continue';
+    this.#headers = headers;
+    this.#answer = new KeptBody(this.#context);
     return 'stop';
   }
 
   override encodeData(data: Buffer, endStream: boolean): DataStatus {
-    const { answer } = this;
+    const answer = this.#answer;
     if (answer === undefined) return 'continue';
     if (endStream) {
-      this.passAnswer(answer);
+      this.#passAnswer(answer);
       return 'continue';
     }
-    const skipped = Math.min(this.dropped, data.length);
-    this.dropped -= skipped;
-    if (!answer.add(data.subarray(skipped))) refuseLargeResponse(this.context, this.callbacks);
+    const skipped = Math.min(this.#dropped, data.length);
+    this.#dropped -= skipped;
+    if (!answer.add(data.subarray(skipped))) refuseLargeResponse(this.#context, this.#callbacks);
     return 'taken';
   }
 
   override encodeTrailers(trailers: HeaderMap): TrailersStatus {
-    const { headers, answer } = this;
+    const headers = this.#headers;
+    const answer = this.#answer;
     if (headers === undefined || answer === undefined) return 'continue';
     const status = trailers.get('grpc-status');
     if (status !== undefined) {
@@ -116,28 +117,28 @@ class Http1BridgeFilter extends PassThroughFilter {
     const text = trailers.get('grpc-message');
     if (text !== undefined) headers.set('grpc-message', text);
     headers.set('content-length', String(answer.length));
-    this.passAnswer(answer);
+    this.#passAnswer(answer);
     return 'continue';
   }
 
   override onDestroy(): void {
-    this.message?.drop();
-    this.answer?.drop();
+    this.#message?.drop();
+    this.#answer?.drop();
   }
 
-  private passMessage(message: KeptBody, endStream: boolean): void {
+  #passMessage(message: KeptBody, endStream: boolean): void {
     const body = message.take();
-    this.message = undefined;
-    this.callbacks.continueDecoding();
-    this.callbacks.injectRequestData(frameHeader(body.length), false);
-    this.callbacks.injectRequestData(body, endStream);
+    this.#message = undefined;
+    this.#callbacks.continueDecoding();
+    this.#callbacks.injectRequestData(frameHeader(body.length), false);
+    this.#callbacks.injectRequestData(body, endStream);
   }
 
-  private passAnswer(answer: KeptBody): void {
+  #passAnswer(answer: KeptBody): void {
     const body = answer.take();
-    this.answer = undefined;
-    this.callbacks.continueEncoding();
-    if (body.length > 0) this.callbacks.injectResponseData(body, false);
+    this.#answer = undefined;
+    this.#callbacks.continueEncoding();
+    if (body.length > 0) this.#callbacks.injectResponseData(body, false);
   }
 }
 

@@ -44,171 +44,171 @@ export function makeReverseBridgeFilter(
 }
 
 class ReverseBridgeFilter extends PassThroughFilter {
-  private readonly options: ReverseBridgeOptions;
-  private readonly context: FilterContext;
-  private readonly callbacks: FilterCallbacks;
+  readonly #options: ReverseBridgeOptions;
+  readonly #context: FilterContext;
+  readonly #callbacks: FilterCallbacks;
   /** The client's content type while the call is bridged. */
-  private contentType: string | undefined = undefined;
-  private isPrefixTaken = false;
-  private status = OK;
+  #contentType: string | undefined = undefined;
+  #isPrefixTaken = false;
+  #status = OK;
   /** The length of the answer's message, where a header said it. */
-  private expectedBytes: number | undefined = undefined;
-  private receivedBytes = 0;
-  private isFrameBegun = false;
+  #expectedBytes: number | undefined = undefined;
+  #receivedBytes = 0;
+  #isFrameBegun = false;
   /** The answer, where it has to be measured. */
-  private answer: KeptBody | undefined = undefined;
+  #answer: KeptBody | undefined = undefined;
 
   constructor(options: ReverseBridgeOptions, context: FilterContext, callbacks: FilterCallbacks) {
     super();
-    this.options = options;
-    this.context = context;
-    this.callbacks = callbacks;
+    this.#options = options;
+    this.#context = context;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     if (endStream || !isGrpcRequest(headers)) return 'continue';
-    const { contentType, withholdsFrames } = this.options;
-    this.contentType = headers.get('content-type');
-    this.callbacks.info.isGrpcClient = true;
+    const { contentType, withholdsFrames } = this.#options;
+    this.#contentType = headers.get('content-type');
+    this.#callbacks.info.isGrpcClient = true;
     headers.set('content-type', contentType);
     headers.set('accept', contentType);
     if (withholdsFrames) changeLength(headers, -FRAME_HEADER_BYTES);
-    this.callbacks.clearRoute();
+    this.#callbacks.clearRoute();
     return 'continue';
   }
 
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
     const takesPrefix =
-      this.contentType !== undefined && this.options.withholdsFrames && !this.isPrefixTaken;
+      this.#contentType !== undefined && this.#options.withholdsFrames && !this.#isPrefixTaken;
     if (!takesPrefix) return 'continue';
     if (data.length < FRAME_HEADER_BYTES) {
       // As in Envoy, whose own answer is the first that it finds to be of the wrong type.
-      this.refuseType('application/grpc', 200);
+      this.#refuseType('application/grpc', 200);
       return 'stop';
     }
-    this.isPrefixTaken = true;
-    this.callbacks.injectRequestData(data.subarray(FRAME_HEADER_BYTES), endStream);
+    this.#isPrefixTaken = true;
+    this.#callbacks.injectRequestData(data.subarray(FRAME_HEADER_BYTES), endStream);
     return 'taken';
   }
 
   override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
-    const { contentType } = this;
+    const contentType = this.#contentType;
     if (contentType === undefined) return 'continue';
     const given = headers.get('content-type');
-    if (given !== this.options.contentType) {
-      this.refuseType(given, headers.status);
+    if (given !== this.#options.contentType) {
+      this.#refuseType(given, headers.status);
       return 'stop';
     }
     headers.set('content-type', contentType);
-    if (this.options.withholdsFrames && !this.beginFrame(headers)) return 'stop';
+    if (this.#options.withholdsFrames && !this.#beginFrame(headers)) return 'stop';
     if (headers.status !== 200) {
-      this.status = grpcStatusOfHttp(headers.status);
+      this.#status = grpcStatusOfHttp(headers.status);
       headers.status = 200;
     }
-    if (endStream) this.frameNothing(headers);
+    if (endStream) this.#frameNothing(headers);
     return 'continue';
   }
 
   override encodeData(data: Buffer, endStream: boolean): DataStatus {
-    if (this.contentType === undefined) return 'continue';
-    if (this.answer !== undefined) return this.keep(this.answer, data, endStream);
-    if (!this.passFramed(data, endStream)) return 'taken';
-    if (endStream) this.callbacks.injectResponseTrailers(this.statusTrailers(new HeaderMap()));
+    if (this.#contentType === undefined) return 'continue';
+    if (this.#answer !== undefined) return this.#keep(this.#answer, data, endStream);
+    if (!this.#passFramed(data, endStream)) return 'taken';
+    if (endStream) this.#callbacks.injectResponseTrailers(this.#statusTrailers(new HeaderMap()));
     return 'taken';
   }
 
   override encodeTrailers(trailers: HeaderMap): TrailersStatus {
-    if (this.contentType === undefined) return 'continue';
-    if (this.answer !== undefined) this.passAnswer(this.answer);
-    else if (!this.passFramed(NOTHING, true)) return 'taken';
-    this.statusTrailers(trailers);
+    if (this.#contentType === undefined) return 'continue';
+    if (this.#answer !== undefined) this.#passAnswer(this.#answer);
+    else if (!this.#passFramed(NOTHING, true)) return 'taken';
+    this.#statusTrailers(trailers);
     return 'continue';
   }
 
   override onDestroy(): void {
-    this.answer?.drop();
+    this.#answer?.drop();
   }
 
   /** False after an answer of its own. */
-  private beginFrame(headers: HeaderMap): boolean {
-    const { sizeHeader } = this.options;
+  #beginFrame(headers: HeaderMap): boolean {
+    const { sizeHeader } = this.#options;
     if (sizeHeader === undefined) {
       const length = sizeOf(headers.get('content-length'));
-      if (length === undefined) this.answer = new KeptBody(this.context);
-      else this.expectedBytes = length;
+      if (length === undefined) this.#answer = new KeptBody(this.#context);
+      else this.#expectedBytes = length;
       changeLength(headers, FRAME_HEADER_BYTES);
       return true;
     }
-    this.expectedBytes = sizeOf(headers.get(sizeHeader));
-    if (this.expectedBytes === undefined) {
-      this.refuse(
+    this.#expectedBytes = sizeOf(headers.get(sizeHeader));
+    if (this.#expectedBytes === undefined) {
+      this.#refuse(
         'envoy reverse bridge: upstream did not set content length',
         'grpc_bridge_content_length_missing',
         INTERNAL,
       );
       return false;
     }
-    headers.set('content-length', String(this.expectedBytes + FRAME_HEADER_BYTES));
+    headers.set('content-length', String(this.#expectedBytes + FRAME_HEADER_BYTES));
     return true;
   }
 
   /** An answer without a body is an empty message. */
-  private frameNothing(headers: HeaderMap): void {
-    if (!this.options.withholdsFrames) return;
-    this.answer?.drop();
+  #frameNothing(headers: HeaderMap): void {
+    if (!this.#options.withholdsFrames) return;
+    this.#answer?.drop();
     headers.set('content-length', String(FRAME_HEADER_BYTES));
-    this.callbacks.addResponseBody(frameHeader(0), this.statusTrailers(new HeaderMap()));
+    this.#callbacks.addResponseBody(frameHeader(0), this.#statusTrailers(new HeaderMap()));
   }
 
-  private keep(answer: KeptBody, data: Buffer, endStream: boolean): DataStatus {
+  #keep(answer: KeptBody, data: Buffer, endStream: boolean): DataStatus {
     if (!answer.add(data)) {
-      this.contentType = undefined;
+      this.#contentType = undefined;
       answer.drop();
-      refuseLargeResponse(this.context, this.callbacks);
+      refuseLargeResponse(this.#context, this.#callbacks);
       return 'taken';
     }
     if (!endStream) return 'taken';
-    this.passAnswer(answer);
-    this.callbacks.injectResponseTrailers(this.statusTrailers(new HeaderMap()));
+    this.#passAnswer(answer);
+    this.#callbacks.injectResponseTrailers(this.#statusTrailers(new HeaderMap()));
     return 'taken';
   }
 
-  private passAnswer(answer: KeptBody): void {
+  #passAnswer(answer: KeptBody): void {
     const message = answer.take();
-    this.callbacks.injectResponseData(frameHeader(message.length), false);
-    if (message.length > 0) this.callbacks.injectResponseData(message, false);
+    this.#callbacks.injectResponseData(frameHeader(message.length), false);
+    if (message.length > 0) this.#callbacks.injectResponseData(message, false);
   }
 
   /** A piece of an answer whose length is known; false when it is not what was said. */
-  private passFramed(data: Buffer, isLast: boolean): boolean {
-    const { expectedBytes } = this;
+  #passFramed(data: Buffer, isLast: boolean): boolean {
+    const expectedBytes = this.#expectedBytes;
     if (expectedBytes !== undefined) {
-      this.receivedBytes += data.length;
+      this.#receivedBytes += data.length;
       const isWrong =
-        this.receivedBytes > expectedBytes || (isLast && this.receivedBytes < expectedBytes);
+        this.#receivedBytes > expectedBytes || (isLast && this.#receivedBytes < expectedBytes);
       if (isWrong) {
-        this.callbacks.info.responseCodeDetails = 'grpc_bridge_content_length_wrong';
-        this.callbacks.resetStream();
+        this.#callbacks.info.responseCodeDetails = 'grpc_bridge_content_length_wrong';
+        this.#callbacks.resetStream();
         return false;
       }
-      if (!this.isFrameBegun) {
-        this.isFrameBegun = true;
-        this.callbacks.injectResponseData(frameHeader(expectedBytes), false);
+      if (!this.#isFrameBegun) {
+        this.#isFrameBegun = true;
+        this.#callbacks.injectResponseData(frameHeader(expectedBytes), false);
       }
     }
-    if (data.length > 0) this.callbacks.injectResponseData(data, false);
+    if (data.length > 0) this.#callbacks.injectResponseData(data, false);
     return true;
   }
 
-  private statusTrailers(trailers: HeaderMap): HeaderMap {
-    trailers.set('grpc-status', String(this.status));
+  #statusTrailers(trailers: HeaderMap): HeaderMap {
+    trailers.set('grpc-status', String(this.#status));
     return trailers;
   }
 
-  private refuseType(given: string | undefined, status: number): void {
+  #refuseType(given: string | undefined, status: number): void {
     const type =
       given === undefined ? 'no content-type header' : `unsupported content-type ${given}`;
-    this.refuse(
+    this.#refuse(
       `envoy reverse bridge: upstream responded with ${type}, status code ${status}`,
       'grpc_bridge_content_type_wrong',
       UNKNOWN,
@@ -216,9 +216,9 @@ class ReverseBridgeFilter extends PassThroughFilter {
   }
 
   /** The answer is not bridged itself. */
-  private refuse(body: string, details: string, grpcStatus: number): void {
-    this.contentType = undefined;
-    this.callbacks.sendLocalReply({ status: 200, body, details, grpcStatus });
+  #refuse(body: string, details: string, grpcStatus: number): void {
+    this.#contentType = undefined;
+    this.#callbacks.sendLocalReply({ status: 200, body, details, grpcStatus });
   }
 }
 

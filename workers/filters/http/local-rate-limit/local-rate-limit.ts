@@ -89,29 +89,29 @@ const NONE: readonly Descriptor[] = [];
 const RESOURCE_EXHAUSTED = 8;
 
 class LocalRateLimitFilter extends PassThroughFilter {
-  private readonly parts: LimitParts;
-  private readonly callbacks: FilterCallbacks;
+  readonly #parts: LimitParts;
+  readonly #callbacks: FilterCallbacks;
   /** The bucket that this request took from or found empty. */
-  private bucket: TokenBucket | undefined = undefined;
+  #bucket: TokenBucket | undefined = undefined;
 
   constructor(parts: LimitParts, callbacks: FilterCallbacks) {
     super();
-    this.parts = parts;
-    this.callbacks = callbacks;
+    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { name, own, compiled, context } = this.parts;
-    const settings = this.callbacks.routeConfig(name) as LocalRateLimitOptions | undefined;
+    const { name, own, compiled, context } = this.#parts;
+    const settings = this.#callbacks.routeConfig(name) as LocalRateLimitOptions | undefined;
     const limit = compiled.of(settings ?? own);
     const { options, base } = limit;
     const { runtime, stats, loop } = context;
     if (!isEnabled(options.enabled, runtime, runtime.random())) return 'continue';
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enabled);
-    const buckets = this.bucketsOf(limit);
-    const descriptors = buckets?.hasDescriptors ? this.descriptorsOf(limit, headers) : NONE;
+    const buckets = this.#bucketsOf(limit);
+    const descriptors = buckets?.hasDescriptors ? this.#descriptorsOf(limit, headers) : NONE;
     const taken = buckets?.take(descriptors, loop.clock.ms);
-    this.bucket = options.rateLimitHeaders ? taken?.bucket : undefined;
+    this.#bucket = options.rateLimitHeaders ? taken?.bucket : undefined;
     if (taken === undefined || (taken.isAllowed && !taken.isShadowed)) {
       stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.ok);
       return 'continue';
@@ -122,18 +122,18 @@ class LocalRateLimitFilter extends PassThroughFilter {
       return 'continue';
     }
     if (!isEnabled(options.enforced, runtime, runtime.random())) {
-      limit.notEnforced?.(headers, this.callbacks.info);
+      limit.notEnforced?.(headers, this.#callbacks.info);
       return 'continue';
     }
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enforced);
-    this.refuse(limit);
+    this.#refuse(limit);
     return 'stop';
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { bucket } = this;
+    const bucket = this.#bucket;
     if (bucket !== undefined) {
-      const { ms } = this.parts.context.loop.clock;
+      const { ms } = this.#parts.context.loop.clock;
       headers.set('x-ratelimit-limit', String(bucket.maxTokens));
       headers.set('x-ratelimit-remaining', String(bucket.remaining(ms)));
       headers.set('x-ratelimit-reset', String(bucket.secondsToNext(ms)));
@@ -141,10 +141,10 @@ class LocalRateLimitFilter extends PassThroughFilter {
     return 'continue';
   }
 
-  private refuse({ options, changes }: CompiledLimit): void {
-    const { info } = this.callbacks;
+  #refuse({ options, changes }: CompiledLimit): void {
+    const { info } = this.#callbacks;
     info.responseFlags |= ResponseFlag.rateLimited;
-    this.callbacks.sendLocalReply({
+    this.#callbacks.sendLocalReply({
       status: options.status < 400 ? 429 : options.status,
       body: 'local_rate_limited',
       details: 'local_rate_limited',
@@ -153,9 +153,9 @@ class LocalRateLimitFilter extends PassThroughFilter {
     });
   }
 
-  private bucketsOf({ options, shared, ofConnection }: CompiledLimit): LimitBuckets | undefined {
+  #bucketsOf({ options, shared, ofConnection }: CompiledLimit): LimitBuckets | undefined {
     if (!options.perConnection || options.bucket === undefined) return shared;
-    const { connection } = this.callbacks.info;
+    const { connection } = this.#callbacks.info;
     let buckets = ofConnection.get(connection);
     if (buckets === undefined) {
       buckets = new LimitBuckets(options.bucket, options, OWN_STORE);
@@ -165,8 +165,8 @@ class LocalRateLimitFilter extends PassThroughFilter {
   }
 
   /** The filter's own policies, else the route's and the virtual host's. */
-  private descriptorsOf(limit: CompiledLimit, headers: HeaderMap): readonly Descriptor[] {
-    const { info, route } = this.callbacks;
+  #descriptorsOf(limit: CompiledLimit, headers: HeaderMap): readonly Descriptor[] {
+    const { info, route } = this.#callbacks;
     const { rateLimits, virtualHostLimits } = limit.options;
     const action = route?.kind === 'cluster' ? route.action : undefined;
     const ofRoute = action?.rateLimits ?? [];

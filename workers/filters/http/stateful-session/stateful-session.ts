@@ -37,38 +37,40 @@ interface SessionParts {
 }
 
 class StatefulSessionFilter extends PassThroughFilter {
-  private readonly state: SessionState;
-  private readonly isStrict: boolean;
-  private readonly parts: SessionParts;
+  readonly #state: SessionState;
+  readonly #isStrict: boolean;
+  readonly #parts: SessionParts;
   /** The request's path is one that the cookie is for. */
-  private isMeant = true;
-  private address: string | undefined = undefined;
+  #isMeant = true;
+  #address: string | undefined = undefined;
 
   constructor(state: SessionState, isStrict: boolean, parts: SessionParts) {
     super();
-    this.state = state;
-    this.isStrict = isStrict;
-    this.parts = parts;
+    this.#state = state;
+    this.#isStrict = isStrict;
+    this.#parts = parts;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { state, parts } = this;
-    this.isMeant = state.kind === 'header' || isBelow(headers.path, state.cookie.path);
-    if (!this.isMeant) return 'continue';
+    const state = this.#state;
+    const parts = this.#parts;
+    this.#isMeant = state.kind === 'header' || isBelow(headers.path, state.cookie.path);
+    if (!this.#isMeant) return 'continue';
     const address =
       state.kind === 'header'
         ? decodeBase64(headers.get(state.name) ?? '')?.toString('latin1')
         : readSessionCookie(cookieValue(headers, state.cookie.name), parts.wallSeconds());
     if (address === undefined) return 'continue';
-    this.address = address;
-    parts.callbacks.info.overrideHost = { address, isStrict: this.isStrict };
+    this.#address = address;
+    parts.callbacks.info.overrideHost = { address, isStrict: this.#isStrict };
     return 'continue';
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { state, parts } = this;
+    const state = this.#state;
+    const parts = this.#parts;
     const host = parts.callbacks.info.upstreamHost?.address;
-    if (!this.isMeant || host === undefined || host === this.address) return 'continue';
+    if (!this.#isMeant || host === undefined || host === this.#address) return 'continue';
     if (state.kind === 'header') headers.set(state.name, Buffer.from(host).toString('base64'));
     else {
       const value = writeSessionCookie(host, state.cookie.ttlMs ?? 0, parts.wallSeconds());

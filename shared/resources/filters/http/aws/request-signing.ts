@@ -32,9 +32,9 @@ export interface AwsSigningPerRoute {
 /** Prefix: `http.<stat_prefix>.aws_request_signing.` */
 export const AWS_REQUEST_SIGNING = defineTemplate('aws_request_signing', {
   payload_signing_added: counter('Requests that were signed with their bodies'),
-  payload_signing_failed: counter('Requests with bodies that could not be signed'),
+  payload_signing_failed: counter('Never counted: every request has what is signed'),
   signing_added: counter('Requests that were signed'),
-  signing_failed: counter('Requests that could not be signed'),
+  signing_failed: counter('Never counted: every request has what is signed'),
 });
 
 export type AwsRequestSigningFilterSettings = FilterResource<
