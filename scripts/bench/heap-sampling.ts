@@ -78,7 +78,7 @@ async function compare(without: Server, sampled: Server): Promise<void> {
   const rates: number[] = [];
   const cpus: number[] = [];
   for (let turn = 0; turn < turns; turn++) {
-    // Whoever goes first may find the machine otherwise than whoever follows.
+    // The first may find the machine in another state than the next.
     const order = turn % 2 === 0 ? [without, sampled] : [sampled, without];
     const [first, second] = [await measure(order[0]), await measure(order[1])];
     const [plain, own] = turn % 2 === 0 ? [first, second] : [second, first];

@@ -3,7 +3,7 @@
  * host.
  *
  * A slot is eight 32-bit numbers: answers in a row of each consecutive kind, then requests and
- * successes of the interval, of the host itself and of this side's tries to reach it. Slots are
+ * successes of the interval, of the host itself and of this side's attempts to reach it. Slots are
  * given out by the supervisor; a host without a slot is not watched.
  */
 import { createMemoryFile, mapSharedMemory } from '../posix/shared-memory.ts';

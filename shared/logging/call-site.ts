@@ -5,11 +5,10 @@
  */
 import { fstatSync, openSync, readSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { relative } from 'node:path';
 
 import { readTextIfThere } from '../text/read-text.ts';
-import { builtRoot } from '../process/built-root.ts';
+import { builtRoot, scriptFile } from '../process/built-root.ts';
 import type { CallSite } from './log-record.ts';
 
 /** An entry has an offset in the packed text, then the index of the file above the line. */
@@ -80,10 +79,7 @@ interface PositionedCallSite extends NodeJS.CallSite {
 }
 
 function sourcePlace(fileName: string, caller: NodeJS.CallSite, position: number): SourcePlace {
-  // The name of a packed file is relative to the built files.
-  const path = fileName.startsWith('file:')
-    ? fileURLToPath(fileName)
-    : resolve(builtRoot, fileName);
+  const path = scriptFile(fileName) ?? fileName;
   let find = maps.get(path);
   if (find === undefined) {
     find = packedLines(path) ?? mappedLines(path);

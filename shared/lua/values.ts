@@ -21,7 +21,7 @@ export type Results = LuaValue | readonly LuaValue[];
 /** A function of the host that never waits. */
 export type HostFunction = (...args: LuaValue[]) => Results;
 
-/** What runs until it waits; what it yields is for whoever drives the script. */
+/** What runs until it waits; what it yields is for the driver of the script. */
 export type Running = Generator<unknown, Results, unknown>;
 
 export const NO_VALUES: readonly LuaValue[] = Object.freeze([]);

@@ -53,7 +53,7 @@ export type ClusterNotice =
   | { readonly kind: 'traffic_began'; readonly cluster: string }
   /** A request named this host of its cluster; told again while it is used. */
   | { readonly kind: 'host_requested'; readonly cluster: string; readonly host: HostResource }
-  /** The host of this name is in use, in a cluster of whatever names requests bear. */
+  /** The host of this name is in use, in a cluster of the names that requests carry. */
   | { readonly kind: 'host_used'; readonly cluster: string; readonly host: string }
   /**
    * A request waits for this name to be looked up for its cluster. Told once per request; answered

@@ -4,7 +4,7 @@
  *
  * A unix socket refuses at once. A TCP socket ignores those that begin (SYN without ACK) and
  * completes those that have begun: a client that is ignored tries again within a second, and is
- * refused or taken by whoever listens then. Both hold for every process that has the socket.
+ * refused or taken by the process that listens then. Both hold for all that have the socket.
  */
 import { SO_ATTACH_FILTER, SHUT_RD, SOCK_FILTER_BYTES, SOL_SOCKET } from './layout.ts';
 import { addressOf, libcFunction, stableBuffer } from './libc.ts';

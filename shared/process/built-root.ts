@@ -4,10 +4,20 @@
  * reads a file of the package starts here.
  */
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** The folder `dist`, absolute. */
 export const builtRoot = findBuiltRoot(import.meta.dirname);
+
+/**
+ * The file of a script by its name in stacks and profiles: a URL, or for a packed file its path below
+ * the built files. Undefined for the runtime's own scripts.
+ */
+export function scriptFile(name: string): string | undefined {
+  if (name.startsWith('file:')) return fileURLToPath(name);
+  return name.endsWith('.cjs') ? resolve(builtRoot, name) : undefined;
+}
 
 function findBuiltRoot(start: string): string {
   for (let folder = start; ; folder = dirname(folder)) {

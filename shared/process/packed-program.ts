@@ -4,7 +4,7 @@
  * are in it.
  *
  * The cache lies beside the packed file, whose name has a hash of its contents, and is as much
- * trusted as that is: whoever may write there may change the program. The build makes it for its
+ * trusted as that is: a user who may write there may change the program. The build makes it for its
  * own runtime. Another runtime makes its own the first time that it runs long enough, where the
  * folder may be written; V8 itself refuses what another version or other flags made, and the
  * program runs then as without a cache.

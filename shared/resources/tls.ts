@@ -31,10 +31,12 @@ export interface TlsCertificate {
   readonly names: readonly string[];
 }
 
-export type SanType = 'DNS' | 'URI' | 'EMAIL' | 'IP_ADDRESS';
+export type SanType = 'DNS' | 'URI' | 'EMAIL' | 'IP_ADDRESS' | 'OTHER_NAME';
 
 export interface SanMatcher {
   readonly type: SanType;
+  /** In numbers, of an OTHER_NAME. */
+  readonly oid?: string;
   readonly matcher: StringMatcher;
 }
 

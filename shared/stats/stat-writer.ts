@@ -7,8 +7,8 @@ import type { StatTemplate } from './template.ts';
 export interface StatWriter {
   /**
    * Returns the base index of the block, making it when it is new. The prefix ends in a dot.
-   * Whoever defines a block releases it once: the block goes with its last holder, and with it the
-   * statistics that were defined by names below its prefix.
+   * Each definition of a block is released once: the block goes with its last holder, and with it
+   * the statistics that were defined by names below its prefix.
    */
   defineBlock(template: StatTemplate, prefix: string): number;
   releaseBlock(base: number): void;

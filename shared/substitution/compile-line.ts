@@ -1,8 +1,7 @@
 /**
  * Assembles lines of a format, text or JSON, from readers of its commands. Knows neither what the
- * commands read nor where they read it: whoever compiles a format says so. A format is compiled
- * once; running one allocates nothing but the text. Texts are byte strings, those of the
- * configuration too.
+ * commands read nor where they read it: the caller does. A format is compiled once; running one
+ * allocates nothing but the text. Texts are byte strings, those of the configuration too.
  */
 import { dictionary } from '../text/dictionary.ts';
 import type { AccessLogFormat, JsonFormatValue } from '../resources/access-log.ts';

@@ -5,13 +5,17 @@
 import type { X509Certificate } from 'node:crypto';
 import { type CertificateParts, readCertificate } from './certificate-parts.ts';
 import { type DerElement, elementsIn, readOid, wholeOf } from './der.ts';
+import { readOtherName } from './other-name.ts';
 
 export interface SubjectAltName {
   readonly kind: 'dns' | 'uri' | 'ip' | 'email' | 'other';
   /** A byte in each character. */
   readonly value: string;
+  /** What kind of other name it is. */
+  readonly oid?: string;
 }
 
+const OTHER_NAME = 0xa0;
 const SUBJECT_ALT_NAME = '2.5.29.17';
 
 const KINDS: ReadonlyMap<number, SubjectAltName['kind']> = new Map([
@@ -19,8 +23,7 @@ const KINDS: ReadonlyMap<number, SubjectAltName['kind']> = new Map([
   [0x82, 'dns'],
   [0x86, 'uri'],
   [0x87, 'ip'],
-  // Names of other kinds: other name, X.400, directory, EDI and registered identifier.
-  [0xa0, 'other'],
+  // Names of other kinds: X.400, directory, EDI and registered identifier.
   [0xa3, 'other'],
   [0xa4, 'other'],
   [0xa5, 'other'],
@@ -39,7 +42,14 @@ export function altNamesOf({ raw, extensions }: CertificateParts): readonly Subj
   const elements = elementsIn(raw, list);
   if ((elements.at(-1)?.end ?? list.start) !== list.end) return [];
   const names: SubjectAltName[] = [];
-  for (const { tag, start, end } of elements) {
+  for (const element of elements) {
+    const { tag, start, end } = element;
+    if (tag === OTHER_NAME) {
+      const name = readOtherName(raw, element);
+      if (name === undefined) return [];
+      names.push({ kind: 'other', ...name });
+      continue;
+    }
     const kind = KINDS.get(tag);
     if (kind === undefined) return [];
     const value =
@@ -146,6 +156,17 @@ function escape(text: string): string {
     Buffer.from(part).toString('hex').toUpperCase().replace(/../g, '\\$&'),
   );
 }
+
+/** Of an attribute's or a name's type that is told by its short name or in numbers. */
+export function oidOf(text: string): string | undefined {
+  for (const [prefix, names] of SHORT_NAMES) {
+    for (const [last, name] of names) if (name === text) return prefix + last;
+  }
+  return OID.test(text) ? text : undefined;
+}
+
+/** Below the first two roots there are forty arcs each; at least one more follows a root. */
+const OID = /^(?:[01]\.(?:[1-3]?\d)|2\.(?:0|[1-9]\d*))(?:\.(?:0|[1-9]\d*))*$/;
 
 function shortName(oid: string): string | undefined {
   for (const [prefix, names] of SHORT_NAMES) {

@@ -50,6 +50,7 @@ const SAN_KINDS: Readonly<Record<SanType, SubjectAltName['kind']>> = {
   URI: 'uri',
   EMAIL: 'email',
   IP_ADDRESS: 'ip',
+  OTHER_NAME: 'other',
 };
 
 export class PeerCheck {
@@ -262,14 +263,14 @@ const VERIFY_TEXTS: Readonly<Record<string, string>> = {
 
 const DEPTHS: Readonly<Record<string, number>> = { SELF_SIGNED_CERT_IN_CHAIN: 1 };
 
-function compileName({ type, matcher }: SanMatcher): NameTest {
+function compileName({ type, oid, matcher }: SanMatcher): NameTest {
   const wantedKind = SAN_KINDS[type];
   // An exact DNS name is found in a wildcard too, as Envoy reads it.
   const test =
     type === 'DNS' && matcher.kind === 'exact' && !matcher.ignoreCase
       ? (value: string) => dnsNameMatches(matcher.value, value)
       : compileStringMatcher(matcher);
-  return ({ kind, value }) => kind === wantedKind && test(value);
+  return (name) => name.kind === wantedKind && name.oid === oid && test(name.value);
 }
 
 function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {

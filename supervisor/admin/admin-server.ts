@@ -16,6 +16,7 @@ import type { AdminStats } from './http/admin-stats.ts';
 import { AdminConnections } from './http/admin-connections.ts';
 import { LargePageGate, type Place } from './http/large-page-gate.ts';
 import type { AdminExchange, Refusal } from './http/exchange.ts';
+import { Pipelines } from './http/pipelines.ts';
 import { readFirstBytes } from './http/first-bytes.ts';
 import { http1Exchange } from './http/http1-exchange.ts';
 import { BodyBudget, readBody, type BodyFailure } from './http/read-body.ts';
@@ -35,12 +36,6 @@ export interface AdminServerParts {
   readonly mayConnect?: (socket: Socket) => boolean;
   /** Called after each answer, for the admin's access log. */
   readonly onAnswered?: (entry: AdminLogEntry) => void;
-}
-
-/** What an HTTP/1.1 connection is working on. */
-interface Answering {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
 interface Outcome {
@@ -67,13 +62,10 @@ export class AdminServer {
   readonly #servers: Server[] = [];
   readonly #connected: AdminConnections;
   readonly #bodies: BodyBudget;
-  /** Connections so far: what each is called in the log. */
+  /** Connections so far: their names in the log. */
   #connections = 0;
   readonly #ids = new WeakMap<Duplex, number>();
-  /** The newest request of each HTTP/1.1 connection that is not answered yet. */
-  readonly #answering = new Map<Duplex, Answering>();
-  /** Requests of each HTTP/1.1 connection that wait for the one before, which is being answered. */
-  readonly #pipelines = new WeakMap<Duplex, Answering[]>();
+  readonly #pipelines: Pipelines;
 
   constructor(parts: AdminServerParts) {
     this.#parts = parts;
@@ -81,6 +73,10 @@ export class AdminServer {
     this.#gate = new LargePageGate(this.#limits, parts.clock);
     this.#connected = new AdminConnections(this.#limits, () => parts.stats.idleClosed());
     this.#bodies = new BodyBudget(this.#limits.allBodyBytes);
+    const { clock, limits } = parts;
+    this.#pipelines = new Pipelines(limits.pipelinedRequests, ({ request, response }) =>
+      this.#serve(http1Exchange(request, response, { clock, limits })),
+    );
   }
 
   /** A server that is not listening yet; `bindAdmin` makes it listen. */
@@ -98,7 +94,7 @@ export class AdminServer {
     // The count is checked below; node itself would drop fields silently.
     server.maxHeadersCount = limits.headerFields + 1;
     const serve = (request: IncomingMessage, response: ServerResponse) => {
-      this.#receive({ request, response });
+      this.#pipelines.receive({ request, response });
     };
     const [serveConnection] = server.listeners('connection');
     server.removeAllListeners('connection');
@@ -129,10 +125,7 @@ export class AdminServer {
   }
 
   #accept(socket: Socket, serveHttp1: () => void): void {
-    if (this.#parts.mayConnect?.(socket) === false) {
-      socket.destroy();
-      return;
-    }
+    if (this.#parts.mayConnect?.(socket) === false) return void socket.destroy();
     if (!this.#connected.admit(socket)) {
       this.#parts.stats.overLimit();
       socket.end(renderRefusal(503, this.#parts.clock));
@@ -171,39 +164,6 @@ export class AdminServer {
     if (socket.destroyed) return;
     const serve = (exchange: AdminExchange): void => void this.#serve(exchange);
     serveHttp2(socket, { clock: this.#parts.clock, limits: this.#limits, serve });
-  }
-
-  /**
-   * Requests of one connection are answered one after the other, as they are over HTTP/1.1 anyway.
-   */
-  #receive(answering: Answering): void {
-    const { socket } = answering.request;
-    this.#answering.set(socket, answering);
-    const waiting = this.#pipelines.get(socket);
-    if (waiting === undefined) {
-      this.#pipelines.set(socket, []);
-      void this.#serveHttp1(answering);
-      return;
-    }
-    waiting.push(answering);
-    if (waiting.length >= this.#limits.pipelinedRequests) socket.pause();
-  }
-
-  async #serveHttp1({ request, response }: Answering): Promise<void> {
-    const { socket } = request;
-    const { clock } = this.#parts;
-    await this.#serve(http1Exchange(request, response, { clock, limits: this.#limits }));
-    // A client may have sent the next request meanwhile.
-    if (this.#answering.get(socket)?.request === request) this.#answering.delete(socket);
-    if (!response.closed) await new Promise<void>((resolve) => response.once('close', resolve));
-    const waiting = this.#pipelines.get(socket);
-    const next = socket.destroyed ? undefined : waiting?.shift();
-    if (next === undefined) {
-      this.#pipelines.delete(socket);
-      return;
-    }
-    if (socket.isPaused()) socket.resume();
-    void this.#serveHttp1(next);
   }
 
   async #serve(exchange: AdminExchange): Promise<void> {
@@ -267,7 +227,7 @@ export class AdminServer {
       return await send(textResponse('too many large pages at once\n', 503));
     }
     try {
-      // Whoever waited for its place may come in the middle of another's turn.
+      // One that waited for its place may come in the middle of another's turn.
       if (isLarge) await this.#parts.turns.next();
       const client = describeClient(exchange.socket);
       const answer = await this.#parts.router.answer({ method, target, headers, body, client });
@@ -299,7 +259,7 @@ export class AdminServer {
    * that came whole before those bytes are answered first.
    */
   #refuse(socket: Duplex, error: ParserError | undefined, status: number | undefined): void {
-    const answering = this.#answering.get(socket);
+    const answering = this.#pipelines.newest(socket);
     if (status === undefined || !socket.writable) {
       socket.destroy();
       return;

@@ -130,7 +130,7 @@ function announce(context: AdminContext, address: BoundAddress): void {
     context.log(
       'warning',
       `the admin interface listens on ${name}, which is neither loopback nor a unix socket: ` +
-        'whoever reaches it can read the configuration and stop the server',
+        'anybody who reaches it can read the configuration and stop the server',
     );
   }
 }

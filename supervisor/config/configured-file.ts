@@ -15,7 +15,7 @@ export const SOURCE_BYTES_MAX = 16 * 1024 * 1024;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const PIECE_BYTES = 1024 * 1024;
 
-/** The file must not be read, whoever may open it. */
+/** The file must not be read, even if this user may open it. */
 export class RefusedFileError extends Error {
   /** Envoy's words, where it refuses the file too. */
   readonly reference: string | undefined;

@@ -30,7 +30,7 @@ export function isReadable(problems: readonly Problem[]): boolean {
 }
 
 /**
- * Whether an item of a list could not be read: whoever looks at the message does not expect that.
+ * Whether an item of a list could not be read: readers of the message do not expect that.
  */
 export function hasHoles(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -46,7 +46,7 @@ export class Channels {
   }
 
   /**
-   * A datagram that is no message ends all questions of its socket, whoever sent it. Each of them is
+   * Any datagram that is no message ends all questions of its socket. Each of them is
    * asked once more on a channel of its own, where the next such datagram ends that one alone.
    */
   ask(name: string, family: 4 | 6, answered: Answered): void {

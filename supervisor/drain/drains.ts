@@ -35,7 +35,7 @@ export interface DrainsOptions {
 }
 
 /**
- * For whoever has to know how long a drain goes on: open connections, milliseconds until its end.
+ * How long a drain goes on: open connections, milliseconds until its end.
  */
 export type DrainProgress = (open: number, deadlineMs: number) => void;
 

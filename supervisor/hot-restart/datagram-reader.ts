@@ -29,7 +29,7 @@ export interface ReceivedDatagram {
   readonly data: Buffer;
   /** Tells senders apart. */
   readonly sender: string;
-  /** Whoever calls it owns them. */
+  /** The caller owns them. */
   readonly takeDescriptors: () => readonly number[];
 }
 

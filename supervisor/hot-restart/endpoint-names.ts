@@ -1,6 +1,6 @@
 /**
  * Where the epochs of one base id meet: names of sockets and of the shared memory object. Source:
- * the reference's names, seen in /proc/net/unix and /dev/shm.
+ * Envoy's names, seen in /proc/net/unix and /dev/shm.
  */
 import type { UnixSocketAddress } from '../../shared/posix/socket-address.ts';
 

@@ -17,7 +17,7 @@ const WATCH_PERIOD_MS = 50;
  * and any client may have got its port meanwhile.
  */
 const RECOVERY_PERIOD_MS = 100;
-const RECOVERY_TRIES = 600;
+const RECOVERY_ATTEMPTS = 600;
 
 /** The server's side of the commands. */
 export interface HandOverServer {
@@ -141,12 +141,12 @@ export class HandOver implements ParentCommands {
 
   /** Tries until it succeeds; not beside another child, and not for ever. */
   async #recover(step: () => Promise<void>): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         return await step();
       } catch (error) {
-        if (tries === RECOVERY_TRIES || this.#stage !== 'alone') throw error;
-        if (tries === 1) this.#failed(error);
+        if (attempt === RECOVERY_ATTEMPTS || this.#stage !== 'alone') throw error;
+        if (attempt === 1) this.#failed(error);
       }
       await new Promise<void>((resolve) =>
         this.#options.clock.after(RECOVERY_PERIOD_MS, resolve, { unref: true }),

@@ -18,7 +18,7 @@ import { describeHolders } from './socket-holders.ts';
 import { TakeOver } from './take-over.ts';
 
 /** An unused one of so many is found at once; failing that often has another cause. */
-const DYNAMIC_TRIES = 100;
+const DYNAMIC_ATTEMPTS = 100;
 const DYNAMIC_BASE_ID_END = 0x10000000;
 /** How long another epoch is given to finish its start. One that died starting never does. */
 const INITIALIZING_LIMIT_MS = 2_000;
@@ -70,7 +70,7 @@ export class HotRestartSession {
       return new HotRestartSession(input, input.options.baseId);
     }
     let failure: unknown;
-    for (let attempt = 0; attempt < DYNAMIC_TRIES; attempt += 1) {
+    for (let attempt = 0; attempt < DYNAMIC_ATTEMPTS; attempt += 1) {
       try {
         return new HotRestartSession(input, randomInt(DYNAMIC_BASE_ID_END));
       } catch (error) {
@@ -79,7 +79,7 @@ export class HotRestartSession {
       }
     }
     throw new HotRestartRefused(
-      `cannot find an unused base id in ${DYNAMIC_TRIES} tries: ${(failure as Error).message}`,
+      `cannot find an unused base id in ${DYNAMIC_ATTEMPTS} tries: ${(failure as Error).message}`,
     );
   }
 

@@ -133,7 +133,7 @@ function writeWhole(name: string, fd: number, bytes: number): void {
   }
 }
 
-/** Whoever has the memory may make it shorter, which ends every process that uses it. */
+/** A process that has the memory may make it shorter, which ends every process that uses it. */
 function isTrusted(uid: number): boolean {
   return uid === 0 || uid === process.getuid?.() || uid === process.geteuid?.();
 }

@@ -1,5 +1,5 @@
 /**
- * The request to end the server: made once, by whoever comes first (a signal, the admin interface),
+ * The request to end the server: made once, by the first to ask (a signal, the admin interface),
  * and awaited in one place. It ends nothing itself.
  */
 

@@ -23,3 +23,11 @@ export function serverStateOf(phase: Phase, isUnready: boolean): ServerState {
       return assertNever(phase);
   }
 }
+
+/** The values of the gauge `server.state`. */
+export const STATE_VALUES: Readonly<Record<ServerState, number>> = {
+  LIVE: 0,
+  DRAINING: 1,
+  PRE_INITIALIZING: 2,
+  INITIALIZING: 3,
+};

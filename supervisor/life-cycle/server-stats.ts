@@ -2,7 +2,6 @@
  * The statistics that the supervisor itself keeps: `server.`, the watchdogs, the listener and
  * cluster managers and what happened to workers. It counts what it is told and decides nothing.
  */
-import { readFileSync } from 'node:fs';
 import type { Clock } from '../../shared/process/clock.ts';
 import {
   CLUSTER_MANAGER,
@@ -19,19 +18,12 @@ import {
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { WorkerExit } from '../processes/worker-process.ts';
 import { daysUntil } from '../../shared/tls/days-until.ts';
-import type { ServerState } from './server-state.ts';
+import { residentBytes } from './resident-bytes.ts';
+import { STATE_VALUES, type ServerState } from './server-state.ts';
 import type { MergeCounter } from '../upstreams/merge-window.ts';
 
 /** What Envoy prints without certificates. */
 const NO_CERTIFICATE_DAYS = 0xffffffff;
-const PAGE_BYTES = 4096;
-
-const stateValues: Readonly<Record<ServerState, number>> = {
-  LIVE: 0,
-  DRAINING: 1,
-  PRE_INITIALIZING: 2,
-  INITIALIZING: 3,
-};
 
 export interface ServerStatsOptions {
   readonly writer: StatWriter;
@@ -94,7 +86,7 @@ export class ServerStats {
   }
 
   setState(state: ServerState): void {
-    this.#setServer('state', stateValues[state]);
+    this.#setServer('state', STATE_VALUES[state]);
     this.#setServer('live', state === 'DRAINING' ? 0 : 1);
   }
 
@@ -303,15 +295,5 @@ export class ServerStats {
 
   #countOwn(name: string): void {
     this.#writer.increment(this.#writer.defineCounter(name));
-  }
-}
-
-/** 0 for a process that is gone. */
-function residentBytes(pid: number): number {
-  try {
-    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
-    return pages * PAGE_BYTES;
-  } catch {
-    return 0;
   }
 }

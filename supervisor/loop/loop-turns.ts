@@ -15,7 +15,7 @@ export type Steps<Result, Piece = unknown> = Generator<Piece, Result, undefined>
 
 export class LoopTurns {
   readonly #clock: Clock;
-  /** When the present turn ends; it is over for whoever comes later. */
+  /** When the present turn ends; it is over for later work. */
   #endMs = Number.NEGATIVE_INFINITY;
   /** In the order in which they get their turns. */
   readonly #waiting = new Set<() => void>();

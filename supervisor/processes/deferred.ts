@@ -10,7 +10,7 @@ export class Deferred {
     this.promise = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    // Nobody waits yet when a worker ends early; whoever waits later still sees the rejection.
+    // Nobody waits yet when a worker ends early; a later await still sees the rejection.
     this.promise.catch(() => undefined);
   }
 

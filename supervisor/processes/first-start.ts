@@ -37,7 +37,7 @@ export class FirstStart {
       this.#resolveDone = resolve;
       this.#rejects.push(reject);
     });
-    // A failure before anybody waits is still seen by whoever waits later.
+    // A failure before anybody waits is still seen by a later await.
     this.#allApplied.catch(() => undefined);
     this.done.catch(() => undefined);
   }

@@ -20,7 +20,7 @@ export interface ProcessProfile<Kind> {
 export interface HeapProfileOptions {
   /** What was sampled: what is in use, or all that was allocated. In use where it is absent. */
   readonly what?: 'inuse' | 'alloc';
-  /** A remark for whoever reads the profile. */
+  /** A remark for the profile's reader. */
   readonly comment?: string;
 }
 

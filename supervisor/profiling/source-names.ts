@@ -4,6 +4,7 @@ import { SourceMap } from 'node:module';
 import type { SourceMapPayload } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { scriptFile } from '../../shared/process/built-root.ts';
 
 export interface SourcePlace {
   readonly file: string;
@@ -16,8 +17,8 @@ export class SourceNames {
 
   /** Line and column count from 0, as V8 gives them. */
   resolve(url: string, line: number, column: number): SourcePlace {
-    if (!url.startsWith('file:')) return { file: url, line: line + 1 };
-    const compiled = fileURLToPath(url);
+    const compiled = scriptFile(url);
+    if (compiled === undefined) return { file: url, line: line + 1 };
     const entry = this.#mapOf(compiled)?.findEntry(Math.max(0, line), Math.max(0, column));
     if (entry === undefined || !('originalSource' in entry)) {
       return { file: compiled, line: line + 1 };

@@ -1,7 +1,7 @@
 /**
  * ECMAScript's expressions, which statistics may be filtered and tagged by, for the engines of RE2's
  * syntax: those that say the same in both. What only ECMAScript knows (look-around, references to
- * groups) or reads otherwise is left to whoever can end a match that takes too long.
+ * groups) or reads otherwise is left to the engine that can end a match that takes too long.
  */
 import type { CompiledRegex } from '../../shared/resources/routes/matchers.ts';
 import { compileRegex, type RegexOptions } from './compile-regex.ts';

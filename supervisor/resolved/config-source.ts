@@ -30,6 +30,6 @@ export interface GrpcSource {
   readonly isDelta: boolean;
   /** Of requests; absent: there is none. */
   readonly rateLimit?: { readonly maxTokens: number; readonly fillPerSecond: number };
-  /** Between a stream that was lost and the next try; the bound doubles with each failure. */
+  /** Between a stream that was lost and the next attempt; the bound doubles with each failure. */
   readonly backOff: { readonly firstMs: number; readonly maxMs: number };
 }

@@ -158,13 +158,13 @@ export interface DnsDiscovery {
   readonly settings: DnsSettings;
 }
 
-/** The names that requests bear. */
+/** The names that requests carry. */
 export interface ForwardProxyDiscovery {
   readonly kind: 'forward_proxy';
   readonly cache: DnsCacheSettings;
 }
 
-/** Each name that requests bear is a cluster of its own. */
+/** Each name that requests carry is a cluster of its own. */
 export interface SubClusterDiscovery {
   readonly kind: 'sub_clusters';
   readonly settings: SubClusterSettings;

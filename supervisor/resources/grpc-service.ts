@@ -13,7 +13,7 @@ import type { Scope } from './scope.ts';
 
 const FIELDS = knownFields<GrpcService>(
   ['envoy_grpc', 'google_grpc', 'initial_metadata'],
-  // A stream has no end to wait for; whoever makes unary calls reads it.
+  // A stream has no end to wait for; the makers of unary calls read it.
   ['timeout'],
 );
 const CLUSTER_FIELDS = knownFields<EnvoyGrpc>(

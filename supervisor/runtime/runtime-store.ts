@@ -106,7 +106,7 @@ export class RuntimeStore implements RuntimeView {
     return undefined;
   }
 
-  /** Values of an RTDS layer, from whoever subscribes to it. Throws RuntimeLayerError. */
+  /** Values of an RTDS layer, from its subscription. Throws RuntimeLayerError. */
   putRtdsLayer(resource: string, values: Parameters<typeof readStaticLayer>[0]): void {
     for (const layer of this.#parts.layers) {
       if (layer.kind === 'rtds' && layer.resource === resource) {

@@ -152,7 +152,7 @@ export class Server {
     }
   }
 
-  /** SIGHUP: Envoy ignores it; whoever waits for a reload has to hear so. */
+  /** SIGHUP: Envoy ignores it; an operator who expects a reload has to hear so. */
   refuseReload(): void {
     log.warning('SIGHUP has no effect; sluice-restarter uses it for a hot restart');
     this.#reports.reloadRefused();
@@ -174,7 +174,7 @@ export class Server {
     this.#life.transition('terminating');
     log.info('shutting down server instance');
     this.#epochs?.predecessor.stop();
-    // Whoever ends the live epoch on purpose ends the one before it, too.
+    // Ending the live epoch on purpose ends the one before it, too.
     if (isAlone) await this.#epochs?.successor.endParent();
     await this.#endListening();
     this.#parts?.stop();

@@ -20,7 +20,7 @@ export interface ServiceStreams {
     method: string,
     handlers: GrpcStreamHandlers,
   ) => Promise<GrpcStream>;
-  /** What sends to collectors by HTTP; whoever opens it closes it. */
+  /** What sends to collectors by HTTP; its opener closes it. */
   readonly openCollector: () => Promise<CollectorClient>;
   /** Who sends. */
   readonly node: OwnNode;

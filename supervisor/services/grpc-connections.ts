@@ -173,7 +173,7 @@ class Connection {
     this.#waiting.clear();
   }
 
-  /** Whoever comes next begins another one. */
+  /** The next caller begins another one. */
   #break(): void {
     for (const counted of this.#sockets.values()) counted?.broken();
     this.#sockets.clear();

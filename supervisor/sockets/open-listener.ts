@@ -1,6 +1,6 @@
 /** One listener with its sockets, and what keeps another from having the same addresses. */
 import { bindingName, printAddress } from '../../shared/addresses/print-address.ts';
-import type { ListenerResource } from '../../shared/resources/listener.ts';
+import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { ResolvedListener } from '../resolved/resolved-bootstrap.ts';
 import { ListeningSockets } from './listening-sockets.ts';
 
@@ -10,6 +10,27 @@ export interface OpenListener {
   isStopped: boolean;
   /** Workers have its configuration, so that they can accept. */
   isKnown: boolean;
+}
+
+/** A version of a listener whose sockets are bound and that is not in force yet. */
+export interface PreparedListener {
+  readonly resource: ListenerResource;
+  readonly sockets: ListeningSockets;
+  /** They are those of the version before it. */
+  readonly keepsSockets: boolean;
+}
+
+/** Why a listener cannot be prepared; `isBinding`: its sockets are the reason. */
+export interface Unprepared {
+  readonly refusal: string;
+  readonly isBinding: boolean;
+}
+
+export interface ListenerState {
+  readonly name: string;
+  readonly addresses: readonly BoundAddress[];
+  /** Only this server's own workers connect to it. */
+  readonly isInternal: boolean;
 }
 
 /** Throws `BindError`. */

@@ -2,7 +2,7 @@
  * The listeners of this server that have sockets: binds them or takes them from the epoch before,
  * knows which of them still accept, and closes them. It tells no worker anything.
  */
-import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
+import type { ListenerResource } from '../../shared/resources/listener.ts';
 import { HotRestartRefused } from '../hot-restart/refusal.ts';
 import type { ResolvedListener } from '../resolved/resolved-bootstrap.ts';
 import type { Activation } from './activation.ts';
@@ -12,30 +12,12 @@ import {
   addressConflict,
   bindListener,
   boundResource,
+  type ListenerState,
   type OpenListener,
+  type PreparedListener,
+  type Unprepared,
 } from './open-listener.ts';
 import { SocketSupply, type TakeSockets } from './socket-supply.ts';
-
-/** A version of a listener whose sockets are bound and that is not in force yet. */
-export interface PreparedListener {
-  readonly resource: ListenerResource;
-  readonly sockets: ListeningSockets;
-  /** They are those of the version before it. */
-  readonly keepsSockets: boolean;
-}
-
-/** Why a listener cannot be prepared; `isBinding`: its sockets are the reason. */
-export interface Unprepared {
-  readonly refusal: string;
-  readonly isBinding: boolean;
-}
-
-export interface ListenerState {
-  readonly name: string;
-  readonly addresses: readonly BoundAddress[];
-  /** Only this server's own workers connect to it. */
-  readonly isInternal: boolean;
-}
 
 export class OpenListeners {
   /** In the order of the configuration. */

@@ -39,7 +39,7 @@ const LATE_WORKERS = 'sluice.stats.late_workers';
 type RuntimeValues = ReadonlyMap<string, { readonly text: string }>;
 
 export interface SinkCluster extends DashboardCluster {
-  /** The cluster's own name; `name` is the one that statistics bear. */
+  /** The cluster's own name; `name` is the one in the names of stats. */
   readonly configuredName: string;
   /** TCP sinks connect to one of them. */
   readonly hosts: readonly SocketAddress[];

@@ -3,7 +3,7 @@
  * Shares of gauges are worker-share.ts's business, order and output the renderers'. An index
  * addresses one statistic. The indices of a block are contiguous from its base in the order of its
  * template, so that no name is stored for them. `generation` changes with every definition and
- * removal: whoever caches an order of statistics compares it.
+ * removal: a cache of an order of statistics compares it.
  */
 import { assert } from '../../shared/process/assert.ts';
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';

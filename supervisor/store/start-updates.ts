@@ -9,7 +9,7 @@ import type { ResourceStore } from './resource-store.ts';
 type HostsOf = (cluster: string) => ClusterHostsResource;
 
 /**
- * Listeners follow from whoever has bound them: only there are their addresses known. `hostsOf`
+ * Listeners come from what has bound them: only there are their addresses known. `hostsOf`
  * says which hosts a cluster has now.
  */
 export function* startUpdates(

@@ -68,7 +68,7 @@ export class ClusterReadiness {
     if (!this.#options.areChecksUnderWay()) this.#becomeReady();
   }
 
-  /** The cluster is gone; whoever waits for it need not any more. */
+  /** The cluster is gone; nobody has to wait for it any more. */
   close(): void {
     for (const need of this.#options.needs) need.release();
     this.#becomeReady();

@@ -4,7 +4,8 @@ import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { ResourceUse } from '../store/resource-use.ts';
 import type { BreakerSlots } from './breakers/breaker-slots.ts';
-import { LiveCluster, type LiveClusterOptions } from './live-cluster.ts';
+import { LiveCluster } from './live-cluster.ts';
+import type { LiveClusterOptions } from './live-cluster-options.ts';
 import { type MergeCounter, MergeWindow } from './merge-window.ts';
 import {
   SourceMaker,

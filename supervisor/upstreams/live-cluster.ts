@@ -7,19 +7,13 @@ import type {
   HostResource,
 } from '../../shared/resources/clusters/cluster.ts';
 import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
-import type { Clock } from '../../shared/process/clock.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ClusterNotice, SentWeight } from '../../shared/messages/worker-notices.ts';
 import { CheckLog } from '../health/check-log.ts';
-import type { EventLogs } from '../health/event-log.ts';
 import type { OutlierDetector, OutlierFlag } from '../health/outlier-detector.ts';
-import type { OutlierSlots } from '../health/outlier-slots.ts';
-import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { BreakerGauges } from './breakers/breaker-gauges.ts';
-import type { BreakerSlots, SlotPair } from './breakers/breaker-slots.ts';
-import type { ResourceUse } from '../store/resource-use.ts';
+import type { SlotPair } from './breakers/breaker-slots.ts';
 import { Assignment } from './hosts/assignment.ts';
 import { ClusterReadiness } from './cluster-readiness.ts';
 import { HostChecks } from './hosts/host-checks.ts';
@@ -34,34 +28,8 @@ import type {
   UpdateCounter,
 } from './sources/host-source.ts';
 import { MembershipStats } from './hosts/membership-stats.ts';
-import type { MergeWindow } from './merge-window.ts';
+import type { LiveClusterOptions } from './live-cluster-options.ts';
 import { watchOutliers } from './watch-outliers.ts';
-
-export interface LiveClusterOptions {
-  readonly resolved: ResolvedCluster;
-  readonly writer: StatWriter;
-  readonly clock: Clock;
-  readonly random: () => number;
-  slots(): OutlierSlots;
-  readonly breakers: BreakerSlots;
-  runtime(): RuntimeSnapshot;
-  readonly eventLogs: EventLogs;
-  readonly outlierLogPath: string | undefined;
-  /** Tells its hosts from those of other versions. */
-  readonly version: number;
-  /** The version before it has requests. */
-  readonly hasTraffic: boolean;
-  /** What the cluster cannot be used without, beside its hosts. */
-  readonly needs: readonly ResourceUse[];
-  /** Undefined: the hosts are those of the configuration. */
-  makeSource(sink: HostSink): HostSource | undefined;
-  /** Hears of changes while the cluster is in use; ended with the cluster. */
-  readonly merges: MergeWindow;
-  /** Whether requests go to this version of the cluster. */
-  isUsed(cluster: LiveCluster): boolean;
-  /** The hosts are others than before; with an id, only that host's health is. */
-  changed(cluster: LiveCluster, host?: string): void;
-}
 
 type CheckNotice = Extract<ClusterNotice, { readonly kind: 'health_event' }>;
 
@@ -266,7 +234,7 @@ export class LiveCluster implements HostSink {
     this.#source = undefined;
   }
 
-  /** The cluster is gone; whoever waits for it need not any more. */
+  /** The cluster is gone; nobody has to wait for it any more. */
   close(): void {
     this.#source?.close();
     this.#options.merges.close();

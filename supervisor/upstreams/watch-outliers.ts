@@ -3,7 +3,7 @@ import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts';
 import { OutlierLog } from '../health/outlier-log.ts';
 import { withRuntime } from '../health/outlier-runtime.ts';
-import type { LiveClusterOptions } from './live-cluster.ts';
+import type { LiveClusterOptions } from './live-cluster-options.ts';
 
 export interface WatchedHosts {
   readonly hostOf: (id: string) => HostResource | undefined;

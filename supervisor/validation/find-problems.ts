@@ -1,6 +1,6 @@
 /**
- * What is wrong with a configuration and with the files that it names, as a list: for whoever shows
- * it otherwise than a server's start does.
+ * What is wrong with a configuration and with the files that it names, as a list, for
+ * callers that show it otherwise than a server's start does.
  */
 import { systemClock } from '../../shared/process/clock.ts';
 import type { Options } from '../../shared/process/options.ts';

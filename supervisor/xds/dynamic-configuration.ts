@@ -48,6 +48,7 @@ import { discoverRoutes } from './kinds/named-routes.ts';
 import { discoverScopes } from './kinds/named-scopes.ts';
 import type { RoutesNotice } from '../../shared/messages/worker-notices.ts';
 import type { ControlPlaneClusters } from '../services/control-plane-clusters.ts';
+import { loadFileSecrets } from './kinds/file-secrets.ts';
 import { discoverSecrets } from './kinds/named-secrets.ts';
 import { RuntimeDiscovery, type RuntimeSink } from './kinds/runtime-discovery.ts';
 import { ResourceResolver } from './kinds/resource-resolver.ts';
@@ -198,19 +199,8 @@ export class DynamicConfiguration {
   /** Begins to fetch runtime layers; resolves when they are there or were waited for in vain. */
   async runtimeLayers(): Promise<void> {
     await this.#kept?.load();
-    await this.#fileSecrets();
+    await loadFileSecrets(this.#options.store, this.secrets);
     await this.#runtime.start();
-  }
-
-  /** What clusters of the bootstrap need of files: control planes may be behind them. */
-  async #fileSecrets(): Promise<void> {
-    const clusters = [...this.#options.store.list('cluster')];
-    const secrets = clusters.flatMap(({ active }) => active?.resolved.secrets ?? []);
-    const uses = secrets
-      .filter((secret) => 'source' in secret && secret.source.kind === 'path')
-      .map((secret) => this.secrets.use(secret));
-    await Promise.all(uses.map(({ ready }) => ready));
-    for (const use of uses) use.release();
   }
 
   /** Begins to fetch clusters; resolves when the first answer was taken or waited for in vain. */

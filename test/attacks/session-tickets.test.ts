@@ -1,5 +1,5 @@
 /**
- * Tickets of one listener at another that differs in one setting. Whoever comes with a ticket gets
+ * Tickets of one listener at another that differs in one setting. A client with a ticket gets
  * what the same client gets by a full handshake there, and sessions are resumed only where nothing
  * that decides differs.
  */

@@ -40,8 +40,8 @@ const GAUGES_LIMIT_MS = 5_000;
 class Injected extends Error {}
 
 /**
- * Classes of the data path with those of their methods that throw: whoever else calls in may be of
- * others' making.
+ * Classes of the data path with those of their methods that throw: other callers may be
+ * made by others.
  */
 const PLACES: readonly (readonly [
   type: { readonly prototype: object },

@@ -1,4 +1,4 @@
-/** Recorded answers of the reference, and the differences that are meant. */
+/** Recorded answers of Envoy, and the differences that are meant. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Facts } from './case.ts';

@@ -26,7 +26,7 @@ export interface NetworkGate {
    * Asked before the first bytes are passed on, or the client's end where it comes first. What
    * comes during a wait is kept.
    */
-  onFirstBytes?(info: StreamInfo, resume: Resume): boolean | Waiting;
+  onFirstBytes?(info: StreamInfo, resume: Resume): GateVerdict;
   /** A connection that `onConnection` let pass is over. */
   onEnd?(): void;
   release(): void;

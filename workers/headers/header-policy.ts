@@ -22,26 +22,14 @@ import { httpDate } from './http-date.ts';
 import { stripPort, stripTrailingDot } from './host-normalization.ts';
 import { compilePathPolicy } from './path-normalization.ts';
 import type { PathPolicy } from './path-normalization.ts';
-import { isValidReferer, sanitizedTe } from './request-sanitizing.ts';
-import {
-  FORWARDED_FOR,
-  FORWARDED_PROTO,
-  REQUEST_ID,
-  REFERER,
-  TE,
-  HOP,
-  TRUSTED,
-  EDGE,
-  CLIENT_CERT,
-  REQUEST_NAMES,
-  FIRST_LETTERS,
-} from './request-names.ts';
+import { sanitizedTe } from './request-sanitizing.ts';
+import { REFERER, TE, HOP, TRUSTED, EDGE, CLIENT_CERT, REQUEST_NAMES } from './request-names.ts';
 import { newRequestId, withoutTraceDecision } from './request-id.ts';
+import { RequestScan } from './request-scan.ts';
 import type { HeaderPolicyEnvironment, ManagerOptions } from './header-policy-options.ts';
 import {
   rejected,
   redirectTo,
-  join,
   isSingleAddress,
   schemeOf,
   PATH_REFUSED,
@@ -66,13 +54,8 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   readonly #detect: ReturnType<typeof compileIpDetection> | undefined;
   readonly #localAddress: string;
 
-  // What the scan of one request's headers found; valid within one call of onRequest.
-  #forwardedFor: string | undefined;
-  #forwardedProto: string | undefined;
-  #requestId: string | undefined;
-  #repeated = false;
-  #referers = 0;
-  #removable = 0;
+  /** Of the request that `onRequest` works on. */
+  readonly #scan = new RequestScan();
 
   constructor(options: ManagerOptions, environment: HeaderPolicyEnvironment) {
     this.#options = options;
@@ -88,7 +71,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     const refusal = this.#treatUnderscores(headers, info) ?? this.#normalize(headers, info);
     if (refusal !== undefined) return refusal;
     this.#mutateEarly?.(headers, info);
-    this.#scan(headers);
+    this.#scan.read(headers);
     const detected = this.#detect?.(headers, info.connection.remoteAddress);
     if (detected !== undefined && detected.rejectStatus > 0) return rejected(detected.rejectStatus);
     const edge = this.#identify(headers, info, detected);
@@ -99,7 +82,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
 
   /** Notes who the client is; true when it is an external one that this server meets first. */
   #identify(headers: HeaderMap, info: StreamInfo, detected: DetectedClient | undefined): boolean {
-    const hadForwardedFor = this.#forwardedFor !== undefined;
+    const hadForwardedFor = this.#scan.forwardedFor !== undefined;
     const client =
       detected === undefined
         ? this.#clientAddress(info)
@@ -110,7 +93,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     const alone = useRemoteAddress
       ? !hadForwardedFor
       : (detected?.isTrusted ??
-        (client !== info.connection.remoteAddress && isSingleAddress(this.#forwardedFor)));
+        (client !== info.connection.remoteAddress && isSingleAddress(this.#scan.forwardedFor)));
     const internal = alone && this.#isInternal(client);
     info.downstreamRemoteAddress = client;
     info.isInternalRequest = internal;
@@ -125,7 +108,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     if (this.#options.via !== '') headers.append('via', this.#options.via, ', ');
     if (edge && client.kind === 'ip') headers.set('x-envoy-external-address', client.ip);
     if (this.#options.generateRequestId) this.#writeRequestId(headers, edge);
-    info.requestId = this.#requestId ?? '';
+    info.requestId = this.#scan.requestId ?? '';
   }
 
   onResponse(headers: HeaderMap, info: StreamInfo, nowMs: number): void {
@@ -193,69 +176,22 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     return undefined;
   }
 
-  /** One pass over the headers: remembers what the next steps need. */
-  #scan(headers: HeaderMap): void {
-    this.#forwardedFor = undefined;
-    this.#forwardedProto = undefined;
-    this.#requestId = undefined;
-    this.#repeated = false;
-    this.#referers = 0;
-    this.#removable = 0;
-    const { entries } = headers;
-    for (let at = 0; at < entries.length; at += 2) {
-      const name = entries[at] ?? '';
-      if (FIRST_LETTERS[name.charCodeAt(0)] !== 1) continue;
-      const meaning = REQUEST_NAMES.get(name);
-      if (meaning !== undefined) this.#note(meaning, entries[at + 1] ?? '');
-    }
-    if (this.#repeated) this.#joinRepeated(headers);
-  }
-
-  #note(meaning: number, value: string): void {
-    switch (meaning) {
-      case FORWARDED_FOR:
-        if (this.#forwardedFor !== undefined) this.#repeated = true;
-        this.#forwardedFor = value;
-        break;
-      case FORWARDED_PROTO:
-        if (this.#forwardedProto !== undefined) this.#repeated = true;
-        this.#forwardedProto = value;
-        break;
-      case REQUEST_ID:
-        if (this.#requestId !== undefined) this.#repeated = true;
-        this.#requestId = value;
-        break;
-      case REFERER:
-        this.#referers += 1;
-        if (this.#referers > 1 || !isValidReferer(value)) this.#removable |= 1 << REFERER;
-        break;
-      default:
-        this.#removable |= 1 << meaning;
-    }
-  }
-
-  #joinRepeated(headers: HeaderMap): void {
-    this.#forwardedFor = join(headers, 'x-forwarded-for');
-    this.#forwardedProto = join(headers, 'x-forwarded-proto');
-    this.#requestId = join(headers, 'x-request-id');
-  }
-
   #clientAddress(info: StreamInfo): Address {
     const { useRemoteAddress, xffNumTrustedHops } = this.#options;
     const peer = info.connection.remoteAddress;
-    if (this.#forwardedFor === undefined) return peer;
+    if (this.#scan.forwardedFor === undefined) return peer;
     if (!useRemoteAddress) {
-      return addressFromForwardedFor(this.#forwardedFor, xffNumTrustedHops) ?? peer;
+      return addressFromForwardedFor(this.#scan.forwardedFor, xffNumTrustedHops) ?? peer;
     }
     if (xffNumTrustedHops === 0) return peer;
-    return addressFromForwardedFor(this.#forwardedFor, xffNumTrustedHops - 1) ?? peer;
+    return addressFromForwardedFor(this.#scan.forwardedFor, xffNumTrustedHops - 1) ?? peer;
   }
 
   #appendPeer(headers: HeaderMap, info: StreamInfo): void {
     const peer = info.connection.remoteAddress;
     if (peer.kind !== 'ip') return;
     const address = isLoopback(peer.ip) ? this.#localAddress : peer.ip;
-    if (this.#forwardedFor === undefined) headers.add('x-forwarded-for', address);
+    if (this.#scan.forwardedFor === undefined) headers.add('x-forwarded-for', address);
     else headers.append('x-forwarded-for', address);
   }
 
@@ -263,10 +199,10 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     const { useRemoteAddress, xffNumTrustedHops, schemeOverwrite, appendXForwardedPort } =
       this.#options;
     const encrypted = info.connection.tls === undefined ? 'http' : 'https';
-    if (this.#forwardedProto === undefined || (useRemoteAddress && xffNumTrustedHops === 0)) {
-      if (this.#forwardedProto === undefined) headers.add('x-forwarded-proto', encrypted);
+    if (this.#scan.forwardedProto === undefined || (useRemoteAddress && xffNumTrustedHops === 0)) {
+      if (this.#scan.forwardedProto === undefined) headers.add('x-forwarded-proto', encrypted);
       else headers.set('x-forwarded-proto', encrypted);
-      this.#forwardedProto = encrypted;
+      this.#scan.forwardedProto = encrypted;
     }
     if (appendXForwardedPort) {
       const isOwn = useRemoteAddress && xffNumTrustedHops === 0;
@@ -276,7 +212,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
       }
     }
     if (schemeOverwrite !== undefined) headers.scheme = schemeOverwrite;
-    else if (headers.scheme === '') headers.scheme = schemeOf(this.#forwardedProto, encrypted);
+    else if (headers.scheme === '') headers.scheme = schemeOf(this.#scan.forwardedProto, encrypted);
   }
 
   #removeUntrusted(headers: HeaderMap, info: StreamInfo, edge: boolean): void {
@@ -291,7 +227,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     if (!internal) wanted |= 1 << TRUSTED;
     if (edge) wanted |= 1 << EDGE;
     if (!keepsCert) wanted |= 1 << CLIENT_CERT;
-    wanted &= this.#removable;
+    wanted &= this.#scan.removable;
     if (wanted === 0) return;
     if ((wanted & (1 << TE)) !== 0) {
       const te = sanitizedTe(headers.getAll('te') ?? '');
@@ -312,14 +248,14 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   }
 
   #writeRequestId(headers: HeaderMap, edge: boolean): void {
-    const given = this.#requestId;
+    const given = this.#scan.requestId;
     const keep = given !== undefined && given !== '' && this.#keepsRequestId(edge);
     const requestId = keep ? (edge ? withoutTraceDecision(given) : given) : newRequestId();
     if (requestId !== given) {
       if (given === undefined) headers.add('x-request-id', requestId);
       else headers.set('x-request-id', requestId);
     }
-    this.#requestId = requestId;
+    this.#scan.requestId = requestId;
   }
 
   #keepsRequestId(edge: boolean): boolean {

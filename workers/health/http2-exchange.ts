@@ -76,7 +76,7 @@ export class Http2Exchange {
     this.#stream = stream;
   }
 
-  /** Whoever asked hears nothing more. */
+  /** The caller hears nothing more. */
   close(): void {
     this.#isGone = true;
     const answered = this.#answered;
@@ -86,7 +86,7 @@ export class Http2Exchange {
     answered?.(undefined);
   }
 
-  /** As `close`, for whoever does not want to hear. */
+  /** As `close`, for a caller that does not want to hear. */
   cancel(): void {
     this.#answered = undefined;
     this.close();

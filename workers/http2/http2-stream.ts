@@ -7,7 +7,7 @@ import type { Metadata } from '../stream/codec.ts';
 import { ReceiveWindow, SendWindow, WaitingData } from './flow-control.ts';
 import type { HeaderBlock } from './header-block.ts';
 
-/** What a stream tells whoever has it. */
+/** What a stream tells its owner. */
 export interface StreamUser {
   /** A view that is valid during the call; empty only with `endStream`. */
   onData(data: Buffer, endStream: boolean): void;

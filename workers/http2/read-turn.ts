@@ -48,7 +48,7 @@ export class ReadTurn {
     if (this.#isReading) this.endedStreams++;
   }
 
-  /** This side's end of the stream was written: whoever has it hears of that now or at the end. */
+  /** This side's end of the stream was written: its owner hears of that now or at the end. */
   localEnded(stream: Http2Stream): void {
     if (this.#isReading) this.#answered.push(stream);
     else stream.user.onLocalEnd?.();

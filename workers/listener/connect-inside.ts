@@ -13,7 +13,7 @@ export function connectInside(
   loop: WorkerLoop,
 ): net.Socket {
   const { client, server } = connectedPair(printInternal(name, endpointId));
-  // As with a socket, whoever connects hears of it after the present event.
+  // As with a socket, the connecting side hears of it after the present event.
   queueMicrotask(() => {
     if (client.destroyed) {
       server.destroy();

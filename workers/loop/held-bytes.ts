@@ -30,7 +30,7 @@ export class HeldBytes {
     return this.#bytes;
   }
 
-  /** Half of the ceiling is held: whoever has anything waiting reads no more until it is out. */
+  /** Half of the ceiling is held: a connection with waiting bytes reads no more for now. */
   get isTight(): boolean {
     return this.#bytes >= this.#options.ceilingBytes / 2;
   }

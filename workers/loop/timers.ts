@@ -2,7 +2,7 @@
  * Timers of the data path. A connection or request re-arms its timers several times per request, so
  * arming and disarming must cost a few pointer writes and allocate nothing.
  *
- * One list per delay: whoever is armed last expires last, so a list is always in order and both
+ * One list per delay: the timer armed last expires last, so a list is always in order and both
  * arming and disarming are constant. One timer of the process wakes at the earliest deadline.
  * Delays come from configuration, so there are few; delays that requests bring are rounded up once
  * there are many.

@@ -86,7 +86,7 @@ export class ManagerLedger implements RequestLedger<StreamInfo> {
     this.#stats.count(RQ_RX_RESET);
   }
 
-  /** The request's body waits for whoever takes it, or goes on. */
+  /** The request's body waits for its receiver, or goes on. */
   requestPaused(paused: boolean): void {
     this.#stats.count(paused ? FLOW_PAUSED : FLOW_RESUMED);
   }

@@ -67,6 +67,7 @@ const INPUTS = new KindTable<MatchInput, [], InputReader>({
     ofConnection(({ remoteAddress, localAddress }) =>
       isLoopback(remoteAddress.ip) || remoteAddress.ip === localAddress.ip ? 'local' : undefined,
     ),
+  network_namespace: () => () => undefined,
   server_name: () => ofConnection(({ requestedServerName }) => requestedServerName || undefined),
   transport_protocol: () => ofConnection(({ transportProtocol }) => transportProtocol),
   application_protocols: () =>

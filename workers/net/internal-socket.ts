@@ -20,7 +20,7 @@ export function connectedPair(address: string): SocketPair {
   const server = new InternalSocket(address, CLIENT_ADDRESS);
   client.peer = server;
   server.peer = client;
-  // Whoever takes a socket uses no more of it than there is here.
+  // The taker of a socket uses no more of it than there is here.
   return {
     client: client as unknown as net.Socket,
     server: server as unknown as net.Socket,

@@ -1,7 +1,7 @@
 /**
  * The runtime's own stream handles, which node:net is made of: their shapes, how to get new ones,
- * and nothing else. They are no stable interface of Node.js; whoever uses them asks
- * `runtimeHandles` first and goes by node:net where it answers undefined.
+ * and nothing else. They are no stable interface of Node.js; their users ask
+ * `runtimeHandles` first and go by node:net where it answers undefined.
  */
 
 /** A libuv stream as the runtime hands it to JavaScript. Methods answer 0 or a negative errno. */

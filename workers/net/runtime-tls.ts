@@ -1,7 +1,7 @@
 /**
  * The runtime's own TLS handles, which node:tls is made of: their shape and how to get one over an
- * open stream handle. They are no stable interface of Node.js; whoever uses them asks `runtimeTls`
- * first and goes by node:tls where it answers undefined.
+ * open stream handle. They are no stable interface of Node.js; their users ask `runtimeTls`
+ * first and go by node:tls where it answers undefined.
  */
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 

@@ -70,7 +70,7 @@ export interface GrpcRequest {
 }
 
 export interface GrpcStream extends GrpcRequest {
-  /** Whether more waits to be sent than should: whoever can stop or drop does so. */
+  /** Whether more waits to be sent than should: a caller that can stop or drop does so. */
   readonly isCongested: boolean;
   send(message: Uint8Array): void;
   /** Nothing more is sent; the service's answer is still heard. */
@@ -83,7 +83,7 @@ export interface GrpcStream extends GrpcRequest {
 export interface GrpcService {
   call(options: GrpcCallOptions, message: Uint8Array, callbacks: GrpcRequestCallbacks): GrpcRequest;
   open(options: GrpcCallOptions, callbacks: GrpcStreamCallbacks): GrpcStream;
-  /** Once, when whoever asked for it goes; calls in progress end by themselves. */
+  /** Once, when the code that asked for it goes; calls in progress end by themselves. */
   release(): void;
 }
 

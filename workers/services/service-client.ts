@@ -48,7 +48,7 @@ export interface ServiceCallbacks extends Endable {
 export interface ServiceStream {
   sendData(data: Buffer, endStream: boolean): void;
   sendTrailers(trailers: HeaderMap): void;
-  /** Back-pressure of whoever takes the response; counted. */
+  /** Back-pressure of the response's receiver; counted. */
   pauseResponse(paused: boolean): void;
   cancel(): void;
 }

@@ -92,7 +92,7 @@ export class ConnectionFacts implements ConnectionInfo {
     return this.readLocalAddress();
   }
 
-  /** Kept for whoever asks when the connection is closed. */
+  /** Kept for readers when the connection is closed. */
   readLocalAddress(): Address {
     this.#knownLocalAddress ??= socketAddress(
       this.#addresses.localAddress,

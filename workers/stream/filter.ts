@@ -4,7 +4,7 @@
  * router).
  *
  * A filter is made per request. It may change headers in place; body pieces are valid during the
- * call only, and whoever stops the iteration copies what it needs or asks for buffering.
+ * call only, and a filter that stops the iteration copies what it needs or asks for buffering.
  */
 import type { Endable } from '../../shared/process/exceptions.ts';
 import type { ResolvedRoute } from './route.ts';

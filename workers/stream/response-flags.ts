@@ -71,7 +71,7 @@ export const RESPONSE_FLAG_NAMES: readonly (readonly [bit: number, short: string
     [ResponseFlag.unconditionalDropOverload, 'UDO', 'UnconditionalDropOverload'],
   ];
 
-/** As above; a TCP proxy notes why it gives up after what made its tries fail. */
+/** As above; a TCP proxy notes why it gives up after what made its attempts fail. */
 export const TCP_RESPONSE_FLAG_NAMES: typeof RESPONSE_FLAG_NAMES = [
   ...RESPONSE_FLAG_NAMES.slice(2),
   ...RESPONSE_FLAG_NAMES.slice(0, 2),

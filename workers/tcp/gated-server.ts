@@ -164,7 +164,9 @@ class GatedConnection
     const info = this.#info;
     const transport = this.#transport;
     const early = this.#early;
-    if (early !== undefined || info === undefined || transport === undefined) return false;
+    const isRefused = this.#closeTimer !== undefined;
+    if (isRefused || early !== undefined || info === undefined || transport === undefined)
+      return false;
     const { gates, loop, inner } = this.#parts;
     for (let gate = gates[this.#asked]; gate !== undefined; gate = gates[this.#asked]) {
       const verdict = gate.onFirstBytes?.(info, (mayPass) => this.#resumeBytes(mayPass)) ?? true;
@@ -173,8 +175,8 @@ class GatedConnection
         this.#early = new EarlyBytes(transport, loop.held, bufferLimit(inner.bufferLimitBytes));
         return false;
       }
-      if (!verdict) {
-        this.close();
+      if (verdict !== true) {
+        this.#refuse(verdict === false ? 0 : verdict);
         return false;
       }
       this.#asked += 1;

@@ -128,7 +128,7 @@ export class TcpProxyServer implements ChainServer {
     this.parts.loop.timers.list(Math.ceil(delayMs)).arm(timer);
   }
 
-  /** Undefined: the next try begins at once. */
+  /** Undefined: the next attempt begins at once. */
   backOffMs(failedAttempts: number): number | undefined {
     const { retryBackOff } = this.config;
     if (retryBackOff === undefined) return undefined;

@@ -15,7 +15,7 @@ export class SecretStore {
     for (const changed of this.#followers.get(key) ?? []) changed();
   }
 
-  /** Whoever uses it still goes on with what it made of it. */
+  /** Its users still go on with what they made of it. */
   remove(key: string): void {
     this.#secrets.delete(key);
   }

@@ -31,7 +31,7 @@ export class Tracers {
     this.#env = env;
   }
 
-  /** Whoever opens it releases it once. */
+  /** Its opener releases it once. */
   open(config: TracerConfig): Tracer {
     const key = JSON.stringify(config);
     const known = this.#shared.get(key);

@@ -38,7 +38,7 @@ export interface ClusterBalancer {
   readonly balancer: LoadBalancer;
   /** Hosts that requests name by their address, where these are the cluster's. */
   readonly requested?: RequestedHosts;
-  /** Where requests wait for their hosts, when these are whatever names they bear. */
+  /** Where requests wait for their hosts, when hosts are the names that requests carry. */
   readonly wantedHosts?: WantedHosts;
 }
 

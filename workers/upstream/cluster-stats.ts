@@ -63,7 +63,7 @@ export class ClusterStats {
     this.retried = new ResponseCodeStats(writer, `${this.prefix}retry.`);
   }
 
-  /** Below a name that requests bear; undefined: there are too many, or it is too long. */
+  /** Below a name that requests carry; undefined: there are too many, or it is too long. */
   alternative(given: string): AnswerStats | undefined {
     const name = given.replace(/\.+$/, '');
     const known = this.#alternatives.get(name);

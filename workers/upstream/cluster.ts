@@ -64,7 +64,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly #pools = new ClusterPools(this, () => this.#beginTraffic());
   #hasTraffic = false;
   readonly #requested: RequestedHosts | undefined;
-  /** Where requests wait for their hosts, when these are whatever names they bear. */
+  /** Where requests wait for their hosts, when hosts are the names that requests carry. */
   readonly wantedHosts: WantedHosts | undefined;
   readonly #tableStats: HashTableStats;
   resource: ClusterResource;

@@ -3,22 +3,24 @@
  * whose only host is the listener `back`, which answers by itself. Nothing here is taken from a
  * configuration, so that no host, file or statistic of the user is touched.
  */
-import { DEFAULT_HTTP2_OPTIONS } from '../../shared/resources/http2-options.ts';
 import { dictionary } from '../../shared/text/dictionary.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
-import type { ClusterResource, HostResource } from '../../shared/resources/clusters/cluster.ts';
+import type { ClusterResource } from '../../shared/resources/clusters/cluster.ts';
 import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { Route, RouteAction } from '../../shared/resources/routes/route.ts';
+import {
+  CLUSTER_DEFAULTS,
+  CLUSTER_ROUTE_DEFAULTS,
+  HOST_DEFAULTS,
+  LISTENER_DEFAULTS,
+  MANAGER_DEFAULTS,
+  MATCH_DEFAULTS,
+  ROUTES_DEFAULTS,
+  ROUTE_DEFAULTS,
+  VIRTUAL_HOST_DEFAULTS,
+} from './default-resources.ts';
 
-const BUFFER_BYTES = 1024 * 1024;
-const THRESHOLDS = {
-  maxConnections: 1024,
-  maxPendingRequests: 1024,
-  maxRequests: 1024,
-  maxRetries: 3,
-};
-const NO_CHANGES = { add: [], remove: [] } as const;
 /** Most of the commands of Envoy's usual line. */
 const LOG_FORMAT =
   '[%START_TIME%] "%REQUEST_HEADER(:METHOD)% %REQUEST_HEADER(X-ENVOY-ORIGINAL-PATH?:PATH)% ' +
@@ -59,190 +61,49 @@ export const BACK = 'back';
 /** `path` is where `back` listens, as connect(2) takes it. */
 export function warmUpResources(path: string, body: string): readonly ResourceUpdate[] {
   const answer: RouteAction = { kind: 'direct_response', status: 200, body: Buffer.from(body) };
+  const host = { ...HOST_DEFAULTS, id: 'back', address: { kind: 'pipe', path } } as const;
   return [
     { op: 'put_cluster', cluster },
-    { op: 'put_hosts', hosts: { cluster: 'up', hosts: [host(path)], overprovisioningFactor: 140 } },
+    { op: 'put_hosts', hosts: { cluster: 'up', hosts: [host], overprovisioningFactor: 140 } },
     { op: 'put_listener', listener: listener(BACK, answer) },
-    { op: 'put_listener', listener: listener(FRONT, toCluster) },
+    {
+      op: 'put_listener',
+      listener: listener(FRONT, {
+        ...CLUSTER_ROUTE_DEFAULTS,
+        cluster: { kind: 'cluster', name: 'up' },
+      }),
+    },
   ];
 }
 
-const cluster: ClusterResource = {
-  name: 'up',
-  statName: 'up',
-  connectTimeoutMs: 1_000,
-  lbPolicy: { kind: 'round_robin' },
-  healthyPanicThreshold: 50,
-  perConnectionBufferLimitBytes: BUFFER_BYTES,
-  circuitBreakers: { DEFAULT: THRESHOLDS, HIGH: THRESHOLDS },
-  tcpIdleTimeoutMs: 600_000,
-  closeConnectionsOnHostHealthFailure: false,
-  ignoreNewHostsUntilFirstHealthCheck: false,
-  trackClusterStats: { timeoutBudgets: false, requestResponseSizes: false },
-  upstreamHttp: {
-    protocol: 'HTTP1',
-    idleTimeoutMs: 3_600_000,
-    maxStreamDurationMs: 0,
-    maxResponseHeadersKb: 60,
-    maxHeadersCount: 100,
-  },
-};
-
-const toCluster: RouteAction = {
-  kind: 'cluster',
-  cluster: { kind: 'cluster', name: 'up' },
-  clusterNotFoundStatus: 503,
-  appendXForwardedHost: false,
-  timeoutMs: 15_000,
-  priority: 'DEFAULT',
-  hashPolicies: [],
-  mirrorPolicies: [],
-  upgrades: [],
-  includeVirtualHostRateLimits: false,
-};
-
-function host(path: string): HostResource {
-  return {
-    id: 'back',
-    address: { kind: 'pipe', path },
-    hostname: '',
-    weight: 1,
-    priority: 0,
-    health: 'healthy',
-    region: '',
-    zone: '',
-    subZone: '',
-    canary: false,
-  };
-}
+const cluster: ClusterResource = { ...CLUSTER_DEFAULTS, name: 'up', statName: 'up' };
 
 function listener(name: string, action: RouteAction): ListenerResource {
   return {
+    ...LISTENER_DEFAULTS,
     name,
     statName: name,
-    addresses: [],
-    direction: 'UNSPECIFIED',
-    perConnectionBufferLimitBytes: BUFFER_BYTES,
-    listenerFilters: [],
-    listenerFiltersTimeoutMs: 15_000,
-    continuesAfterTimeout: false,
     filterChains: [{ name: '', networkFilters: [manager(name, action)] }],
-    accessLogs: [],
     ignoreGlobalConnLimit: true,
     bypassesOverload: true,
-    handsOffToOriginal: false,
     drainsOnHealthCheckFailure: false,
   };
 }
 
 function manager(name: string, action: RouteAction): HttpConnectionManager {
   const format = { kind: 'text', format: LOG_FORMAT, omitEmptyValues: false } as const;
+  const all = { name: 'all', domains: ['*'], routes: [route(action)] };
+  const virtualHosts = [{ ...VIRTUAL_HOST_DEFAULTS, ...all }];
   return {
-    ...managerDefaults,
+    ...MANAGER_DEFAULTS,
+    codec: 'HTTP1',
     statPrefix: name,
     accessLogs: [{ kind: 'lines', sink: { kind: 'file', path: NOWHERE }, format }],
-    routes: {
-      kind: 'inline',
-      config: {
-        name: 'routes',
-        virtualHosts: [
-          {
-            name: 'all',
-            domains: ['*'],
-            routes: [route(action)],
-            requireTls: 'NONE',
-            virtualClusters: [],
-            requestHeaders: NO_CHANGES,
-            responseHeaders: NO_CHANGES,
-            includeRequestAttemptCount: false,
-            includeAttemptCountInResponse: false,
-            typedPerFilterConfig: new Map(),
-          },
-        ],
-        requestHeaders: NO_CHANGES,
-        responseHeaders: NO_CHANGES,
-        internalOnlyHeaders: [],
-        mostSpecificHeaderMutationsWins: false,
-        ignorePortInHostMatching: false,
-        maxDirectResponseBodySizeBytes: 4096,
-        typedPerFilterConfig: new Map(),
-      },
-    },
+    routes: { kind: 'inline', config: { ...ROUTES_DEFAULTS, name: 'routes', virtualHosts } },
   };
 }
 
 function route(action: RouteAction): Route {
-  return {
-    name: '',
-    action,
-    requestHeaders: NO_CHANGES,
-    responseHeaders: NO_CHANGES,
-    typedPerFilterConfig: new Map(),
-    match: {
-      path: { kind: 'prefix', value: '/' },
-      caseSensitive: true,
-      headers: [],
-      queryParameters: [],
-      grpcOnly: false,
-    },
-  };
+  const match = { ...MATCH_DEFAULTS, path: { kind: 'prefix', value: '/' } } as const;
+  return { ...ROUTE_DEFAULTS, action, match };
 }
-
-const managerDefaults: Omit<HttpConnectionManager, 'routes' | 'accessLogs' | 'statPrefix'> = {
-  kind: 'http_connection_manager',
-  codec: 'HTTP1',
-  http2: DEFAULT_HTTP2_OPTIONS,
-  addUserAgent: false,
-  forwardsClientCert: false,
-  filters: [
-    {
-      kind: 'router',
-      name: 'envoy.filters.http.router',
-      options: {
-        dynamicStats: true,
-        suppressEnvoyHeaders: false,
-        respectExpectedRqTimeout: false,
-        startChildSpan: false,
-        upstreamLogs: [],
-      },
-    },
-  ],
-  http1: {
-    acceptHttp10: false,
-    defaultHostForHttp10: '',
-    allowAbsoluteUrl: true,
-    enableTrailers: false,
-    allowChunkedLength: false,
-    headerCase: 'lower',
-  },
-  useRemoteAddress: false,
-  skipXffAppend: false,
-  xffNumTrustedHops: 0,
-  generateRequestId: true,
-  preserveExternalRequestId: false,
-  alwaysSetRequestIdInResponse: false,
-  serverName: 'envoy',
-  serverHeader: 'OVERWRITE',
-  via: '',
-  suppressEnvoyHeaders: false,
-  streamIdleTimeoutMs: 300_000,
-  requestTimeoutMs: 0,
-  requestHeadersTimeoutMs: 0,
-  idleTimeoutMs: 3_600_000,
-  maxConnectionDurationMs: 0,
-  maxStreamDurationMs: 0,
-  maxRequestsPerConnection: 0,
-  delayedCloseTimeoutMs: 1_000,
-  drainTimeoutMs: 5_000,
-  maxRequestHeadersKb: 60,
-  maxRequestHeadersCount: 100,
-  normalizePath: false,
-  mergeSlashes: false,
-  escapedSlashes: 'KEEP_UNCHANGED',
-  underscoresInHeaders: 'ALLOW',
-  stripHostPort: 'none',
-  stripTrailingHostDot: false,
-  proxy100Continue: false,
-  streamErrorOnInvalidHttpMessage: false,
-  upgrades: [],
-};

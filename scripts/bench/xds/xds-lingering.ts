@@ -2,7 +2,7 @@
  * What a listener costs that was replaced and drains, without connections and with one that is
  * idle: two hundred versions of one listener while none of them may go. Bytes for each version in
  * the supervisor and in a worker once all garbage is collected, by class of object; resident memory
- * beside it, and beside the reference. `node dist/scripts/bench/xds/xds-lingering.js [versions]`
+ * beside it, and beside Envoy. `node dist/scripts/bench/xds/xds-lingering.js [versions]`
  */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Coroutines. What a script waits for within one passes through it to whoever drives the script. */
+/** Coroutines. What a script waits for within one passes through it to the script's driver. */
 import { LuaError } from '../lua-error.ts';
 import type { LuaState } from '../lua-state.ts';
 import {
@@ -15,7 +15,7 @@ import type { Arguments } from './check-arguments.ts';
 /** Coroutines that have resumed one another. */
 const NESTED_MAX = 50;
 
-/** What a coroutine gives to whoever resumed it. */
+/** What a coroutine gives to its resumer. */
 export class LuaYield {
   readonly values: readonly LuaValue[];
 

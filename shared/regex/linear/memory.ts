@@ -1,6 +1,7 @@
 /**
- * The memory that the tables of all patterns of a process may take together. It is a cache: whoever
- * grows past the limit makes the others give theirs up, those that have grown longest ago first.
+ * The memory that the tables of all patterns of a process may take together. It is a cache: a
+ * pattern that grows past the limit makes the others give theirs up, those that have grown longest
+ * ago first.
  */
 
 export interface Releasable {

@@ -4,7 +4,7 @@
  */
 import type { LoadReportOptions } from './lb-policy.ts';
 
-/** What is known of one host. Monotonic milliseconds of whoever keeps it. */
+/** What is known of one host. Monotonic milliseconds of the process that keeps it. */
 export interface ReportedWeight {
   readonly weight: number;
   /** Since when there are reports without a gap, and the last of them. */

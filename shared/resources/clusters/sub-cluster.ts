@@ -1,4 +1,4 @@
-/** Names of clusters that a dynamic forward proxy makes, one for each name that requests bear. */
+/** Names of clusters that a dynamic forward proxy makes, one for each name that requests carry. */
 
 const PREFIX = 'DFPCluster:';
 

@@ -23,6 +23,8 @@ export type PlainInput =
   | 'source_port'
   | 'direct_source_ip'
   | 'source_type'
+  /** Linux namespaces of listeners: there are none here. */
+  | 'network_namespace'
   | 'server_name'
   /** Of connections whose filter chain is not chosen yet, as listener filters found it. */
   | 'transport_protocol'

@@ -50,7 +50,7 @@ export interface VirtualHost {
   readonly responseHeaders: HeaderChanges;
   readonly includeRequestAttemptCount: boolean;
   readonly includeAttemptCountInResponse: boolean;
-  /** Further tries say whether a timeout brought them: `x-envoy-is-timeout-retry`. */
+  /** Further attempts say whether a timeout brought them: `x-envoy-is-timeout-retry`. */
   readonly includeIsTimeoutRetry?: true;
   readonly typedPerFilterConfig: PerFilterConfig;
   readonly metadata?: Metadata;

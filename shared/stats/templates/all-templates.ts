@@ -1,4 +1,4 @@
-/** Every template of this build by its id, for whoever reads another process's definitions. */
+/** Every template of this build by its id, for readers of another process's definitions. */
 import { HTTP_FILTER_TEMPLATES } from '../../resources/filters/http-filters.ts';
 import { LISTENER_FILTER_TEMPLATES } from '../../resources/filters/listener-filters.ts';
 import { NETWORK_FILTER_TEMPLATES } from '../../resources/filters/network-filters.ts';

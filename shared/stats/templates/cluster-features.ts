@@ -99,7 +99,9 @@ export const SUBSETS = defineTemplate('subsets', {
 
 /** Prefix: `cluster.<name>.`; with `track_timeout_budgets`. */
 export const TIMEOUT_BUDGETS = defineTemplate('timeout_budgets', {
-  upstream_rq_timeout_budget_per_try_percent_used: histogram('Share of the time of a try used'),
+  upstream_rq_timeout_budget_per_try_percent_used: histogram(
+    'Share of the time of an attempt used',
+  ),
   upstream_rq_timeout_budget_percent_used: histogram('Share of the time of a request used'),
 });
 

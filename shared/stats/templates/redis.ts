@@ -1,7 +1,4 @@
-/**
- * Statistics of the Redis proxy, and of the clusters that it sends commands to. Sinks know units by
- * the last part of a name, which these share with others: those in microseconds have none here.
- */
+/** Statistics of the Redis proxy, and of the clusters that it sends commands to. */
 import { defineTemplate } from '../template.ts';
 import { counter, gauge, histogram } from './spec.ts';
 
@@ -41,7 +38,7 @@ export const REDIS_COMMAND = defineTemplate('redis_command', {
 /** The same for a proxy that counts in microseconds. */
 export const REDIS_COMMAND_MICROS = defineTemplate('redis_command_micros', {
   ...COMMAND,
-  latency: histogram('Time until a command was answered'),
+  latency: histogram('Time until a command was answered', 'us'),
 });
 
 /** Prefix: `cluster.<name>.redis_cluster.` */
@@ -56,7 +53,7 @@ export const REDIS_CLUSTER = defineTemplate('redis_cluster', {
 
 /** Prefix: `cluster.<name>.redis_cluster.upstream_commands.`; from the first command on. */
 export const REDIS_UPSTREAM_TIME = defineTemplate('redis_upstream_time', {
-  upstream_rq_time: histogram('Time until a host answered'),
+  upstream_rq_time: histogram('Time until a host answered', 'us'),
 });
 
 /**
@@ -65,7 +62,7 @@ export const REDIS_UPSTREAM_TIME = defineTemplate('redis_upstream_time', {
  */
 export const REDIS_UPSTREAM_COMMAND = defineTemplate('redis_upstream_command', {
   total: counter('Commands sent'),
-  latency: histogram('Time until the host answered'),
+  latency: histogram('Time until the host answered', 'us'),
 });
 export const REDIS_UPSTREAM_SUCCESS = defineTemplate('redis_upstream_success', {
   success: counter('Commands that the host answered'),

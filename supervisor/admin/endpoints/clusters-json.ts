@@ -167,7 +167,7 @@ function healthMessage(host: HostStatus): JsonObject {
     if (host.healthFlags.includes(flag)) message[field] = true;
     // eds_health_status has number 3, between failed_outlier_check and the next one.
     if (field === 'failed_outlier_check' && host.edsHealth !== 'UNKNOWN') {
-      // Whoever told of a timeout is shown as telling of a failure.
+      // A host with the timeout flag is shown with the flag of a failure.
       message['eds_health_status'] = host.edsHealth === 'TIMEOUT' ? 'UNHEALTHY' : host.edsHealth;
     }
   }

@@ -1,7 +1,7 @@
 /**
  * The open connections of the admin interface. There is always a place for a new one: where the
  * limit is reached, the connection that has been idle for longest is closed, so that a client which
- * holds a thousand of them keeps no probe away. Idle is whoever has sent no whole request, however
+ * holds a thousand of them keeps no probe away. Idle is who has sent no whole request, however
  * slowly it sends one.
  */
 import type { Socket } from 'node:net';

@@ -71,7 +71,7 @@ export const ADMIN_LIMITS: AdminLimits = {
 const DESCRIPTORS_PER_CONNECTION = 4;
 
 /**
- * The limits of a process that may have so many open files: whoever connects must not take them
+ * The limits of a process that may have so many open files: admin clients must not take them
  * all.
  */
 export function limitsWithin(openFiles: number, limits = ADMIN_LIMITS): AdminLimits {

@@ -30,7 +30,7 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
   const stats = new HostStatsReader(options.stats);
   return {
     refresh: () => options.refresh(),
-    // One that only drains is gone for whoever looks.
+    // One that only drains is not shown any more.
     names: () =>
       [...resources.list('cluster')]
         .filter(({ active }) => active !== undefined)

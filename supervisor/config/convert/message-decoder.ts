@@ -183,7 +183,7 @@ class MessageDecoder {
       return { '@type': '' };
     }
     const type = this.#options.catalog.findMessage(url.slice(url.lastIndexOf('/') + 1));
-    // Whoever has a use for it says what is wrong with it; in a field that is not used it is no
+    // The code that uses it says what is wrong with it; in a field that is not used it is no
     // matter.
     if (type === undefined) return { '@type': url, value: base64(packed) };
     const value = this.message(type, packed, place, depth + 1);

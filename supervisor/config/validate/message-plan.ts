@@ -87,7 +87,7 @@ function fastPathPlan(
 ): FastPathPlan | undefined {
   if (workInProgress || oneofs.length > ONEOFS_MAX) return undefined;
   const plans = fields
-    // Whoever uses these is told.
+    // The use of these is reported.
     .filter(({ descriptor }) => !(descriptor.deprecated || descriptor.workInProgress))
     .map((field): FastPathField => {
       const { oneof, rules } = field.descriptor;

@@ -1,4 +1,4 @@
-/** Resolves envoy.clusters.dynamic_forward_proxy: a cluster of whatever names requests bear. */
+/** Resolves envoy.clusters.dynamic_forward_proxy: a cluster of the names that requests carry. */
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type {
   ClusterConfig,

@@ -88,6 +88,7 @@ const INPUTS = {
   source_port: plainInput('source_port', `${NETWORK}.SourcePortInput`),
   direct_source_ip: plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
   source_type: plainInput('source_type', `${NETWORK}.SourceTypeInput`),
+  network_namespace: plainInput('network_namespace', `${NETWORK}.NetworkNamespaceInput`),
   server_name: plainInput('server_name', `${NETWORK}.ServerNameInput`),
   uri_san: plainInput('uri_san', `${SSL}.UriSanInput`),
   dns_san: plainInput('dns_san', `${SSL}.DnsSanInput`),

@@ -1,5 +1,5 @@
 /**
- * Resolves xds.type.matcher.v3.Matcher for whoever has actions to choose among. Which inputs make
+ * Resolves xds.type.matcher.v3.Matcher for callers with actions to choose among. Which inputs make
  * sense and what an action is are the caller's to say.
  */
 import type {

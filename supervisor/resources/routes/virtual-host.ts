@@ -85,7 +85,7 @@ export function resolveVirtualHost(
   };
 }
 
-/** What upstream hosts and clients are told of tries. */
+/** What upstream hosts and clients are told of attempts. */
 function resolveSent({
   include_request_attempt_count: inRequest = false,
   include_attempt_count_in_response: inResponse = false,

@@ -1,4 +1,5 @@
 /** Resolves envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext. */
+import { oidOf } from '../../../shared/tls/certificate-names.ts';
 import type {
   CertificateValidationContext as ValidationMessage,
   SubjectAltNameMatcher,
@@ -115,7 +116,14 @@ function resolveSanMatcher(message: SubjectAltNameMatcher, scope: Scope): SanMat
   const { san_type: type } = message;
   const matcher = resolveStringMatcher(message.matcher ?? {}, scope.at('matcher'));
   if (type === 'DNS' || type === 'URI' || type === 'EMAIL' || type === 'IP_ADDRESS') {
-    return matcher === undefined ? undefined : { type, matcher };
+    return matcher && { type, matcher };
+  }
+  if (type === 'OTHER_NAME') {
+    const oid = oidOf(message.oid ?? '');
+    if (oid !== undefined) return matcher && { type, oid, matcher };
+    const problem = `Failed to create SAN matcher for OTHER_NAME with OID: ${message.oid ?? ''}`;
+    scope.at('oid').error('conflict', problem);
+    return undefined;
   }
   scope.at('san_type').unsupported(`subject alternative names of type ${String(type)} are`);
   return undefined;

@@ -1,7 +1,7 @@
 /**
  * Makes pages in pieces: a page's text is collected statistic by statistic and handed on when
  * enough of it is there, so that no page is ever whole in memory. A page is a generator whose every
- * step is short: where nothing is to be shown it yields an empty piece, at which whoever sends it
+ * step is short: where nothing is to be shown it yields an empty piece, at which the sender
  * may pause.
  */
 import {

@@ -58,7 +58,7 @@ export class BreakerGauges {
   /** What the thresholds were read with. */
   #runtime: RuntimeSnapshot | undefined;
   #inForce: Readonly<Record<Priority, CircuitBreakerThresholds>>;
-  /** Whoever was told a budget's limit was told that it changes. */
+  /** Workers that were sent a budget's limit were told that it changes. */
   #wasBudgetAsked = false;
   #showsOnlyUse = false;
 

@@ -1,6 +1,6 @@
 /**
  * Which hosts of large sets the workers have already, so that an update carries what is new and
- * where the rest stands in the set before. Knows hosts by identity: whoever makes them must give
+ * where the rest stands in the set before. Knows hosts by identity: their maker must give
  * out the same object while nothing of a host changed.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * Clusters that a dynamic forward proxy makes, one for each name that requests bear, and takes back
- * when they were not used for a while. The proxy itself has no hosts.
+ * Clusters that a dynamic forward proxy makes, one for each name that requests carry, and takes
+ * back when they were not used for a while. The proxy itself has no hosts.
  */
 import { parseAuthority } from '../../../shared/addresses/authority.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';

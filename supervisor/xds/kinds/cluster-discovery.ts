@@ -1,6 +1,6 @@
 /**
  * Takes clusters from a control plane into the resource store, where they warm until their hosts
- * are known. What follows from that, hosts and workers, is the business of whoever follows the
+ * are known. What follows from that, hosts and workers, is the business of what follows the
  * store.
  */
 import { isSubClusterName } from '../../../shared/resources/clusters/sub-cluster.ts';

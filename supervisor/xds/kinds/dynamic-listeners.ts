@@ -6,7 +6,8 @@
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { UnreadyTargets } from '../../store/discovery-status.ts';
-import type { OpenListeners, PreparedListener } from '../../sockets/open-listeners.ts';
+import type { PreparedListener } from '../../sockets/open-listener.ts';
+import type { OpenListeners } from '../../sockets/open-listeners.ts';
 import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type {
   NamedFilter,

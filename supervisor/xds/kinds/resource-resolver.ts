@@ -89,7 +89,7 @@ export class ResourceResolver {
     },
     // They are checked with the route configuration that they complete.
     virtual_host: () => undefined,
-    // Its values are checked by whoever holds them.
+    // Its values are checked by their holder.
     runtime: () => undefined,
   };
   readonly #options: ResolverOptions;

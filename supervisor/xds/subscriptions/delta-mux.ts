@@ -57,7 +57,7 @@ export class DeltaMux extends StreamMux<DeltaState> {
 
   protected override demanded({ subscribe, demanded }: DeltaState, name: string): void {
     subscribe.add(name);
-    // The oldest go: whoever wants them asks again.
+    // The oldest go: a subscriber that wants them asks again.
     const [oldest] = demanded;
     if (demanded.size >= DEMAND_LIMIT && oldest !== undefined) demanded.delete(oldest);
     demanded.add(name);

@@ -66,7 +66,8 @@ export class GrpcMux extends StreamMux<SotwState> {
 }
 
 /**
- * Whoever wants a resource by its name gets the first of that name; a whole set is judged as it is.
+ * A subscriber that wants a resource by its name gets the first of that name; a whole set is judged
+ * as it is.
  */
 const decodeOnce: typeof decodeStreamedResponse = async (source, type, environment) => {
   const update = await decodeStreamedResponse(source, type, environment);

@@ -1,6 +1,6 @@
 /**
  * Who wants what of one type of resource: by name, all that a folder holds, or all there is. Names
- * are in their canonical form here; whoever wants one hears of it by the name that it uses itself.
+ * are in their canonical form here; a subscriber hears of one by the name that it uses itself.
  */
 import { canonicalName, folderOf, isFolder } from '../../resolved/resource-locator.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
@@ -70,7 +70,7 @@ export class Interests {
     return this.isWildcard || this.#namesFor(name).length > 0;
   }
 
-  /** Whoever wants certain names hears only of answers that hold one of them. */
+  /** A subscriber to certain names hears only of answers that hold one of them. */
   distribute(update: DiscoveryUpdate): readonly Delivery[] {
     const parts = new Map<Subscription, { resources: DiscoveredResource[]; removed: string[] }>();
     const partFor = (

@@ -26,7 +26,7 @@ export interface TypeState {
   readonly interests: Interests;
   readonly ttls: ResourceTtls;
   readonly pace: RefusalPace;
-  /** By name, for whoever comes to want what is known; not of types that are wanted as a whole. */
+  /** By name, for later subscribers; not of types that are wanted as a whole. */
   readonly known: Map<string, DiscoveredResource>;
   /** Of the last answer that was taken. */
   versionInfo: string;

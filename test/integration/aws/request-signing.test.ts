@@ -62,7 +62,7 @@ function answerWith(answers: Readonly<Record<string, string | object>>) {
 }
 
 describe('requests that are signed for AWS', { concurrency: 2 }, () => {
-  it('bear the key of the environment, and the hash of what they carry', async () => {
+  it('carry the key of the environment, and the hash of their content', async () => {
     await using up = await startHttpUpstream();
     const env = {
       AWS_ACCESS_KEY_ID: 'AKENV',

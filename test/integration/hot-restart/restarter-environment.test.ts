@@ -71,7 +71,7 @@ describe('a restarter in Python', () => {
     for (const epoch of [1, 2]) {
       restarter.process.kill('SIGHUP');
       await live(epochs.adminPort, epoch);
-      // It passes on what it gets to whoever runs.
+      // It passes on what it gets to the epochs that run.
       restarter.process.kill('SIGUSR1');
       await waitUntil('the end of the epoch before', () => serverCount(restarter) === 1);
     }

@@ -70,7 +70,7 @@ describe('the end of a server', { concurrency: 2 }, () => {
     await waitUntil('the workers to be gone', () => !workers.some(isAlive));
   });
 
-  it('is not caused by SIGHUP or SIGUSR1, whoever gets them', async () => {
+  it('is not caused by SIGHUP or SIGUSR1, whichever process gets them', async () => {
     await using sluice = await startSluice({
       bootstrap: direct,
       concurrency: 2,

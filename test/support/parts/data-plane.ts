@@ -16,10 +16,15 @@ import type { Route, VirtualHost } from '../../../shared/resources/routes/route.
 import { ALL_TEMPLATES } from '../../../shared/stats/templates/all-templates.ts';
 import type { DataPlane } from '../../../workers/data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv } from '../../../workers/loop/data-plane-env.ts';
+import {
+  CLUSTER_DEFAULTS,
+  HOST_DEFAULTS,
+  LISTENER_DEFAULTS,
+  MANAGER_DEFAULTS,
+} from '../../../workers/warm-up/default-resources.ts';
 import { WARM_UP_HERITAGE } from '../../../workers/warm-up/warm-up-resources.ts';
 import { createDataPlane } from '../../../workers/data-plane/data-plane.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { HTTP2_OPTIONS } from './http2-options.ts';
 import { prefix, route, routeConfiguration, toCluster, virtualHost } from './routes.ts';
 
 const SOCK_STREAM = 1;
@@ -98,48 +103,20 @@ export function cluster(
   changes: Partial<ClusterResource> = {},
   upstreamHttp: Partial<UpstreamHttpOptions> = {},
 ): ClusterResource {
-  const thresholds = {
-    maxConnections: 1024,
-    maxPendingRequests: 1024,
-    maxRequests: 1024,
-    maxRetries: 3,
-  };
   return {
+    ...CLUSTER_DEFAULTS,
     name,
     statName: name,
-    connectTimeoutMs: 1000,
-    lbPolicy: { kind: 'round_robin' },
-    healthyPanicThreshold: 50,
-    perConnectionBufferLimitBytes: 1024 * 1024,
-    circuitBreakers: { DEFAULT: thresholds, HIGH: thresholds },
-    tcpIdleTimeoutMs: 600_000,
-    closeConnectionsOnHostHealthFailure: false,
-    ignoreNewHostsUntilFirstHealthCheck: false,
-    trackClusterStats: { timeoutBudgets: false, requestResponseSizes: false },
     ...changes,
-    upstreamHttp: {
-      protocol: 'HTTP1',
-      idleTimeoutMs: 3_600_000,
-      maxStreamDurationMs: 0,
-      maxResponseHeadersKb: 60,
-      maxHeadersCount: 100,
-      ...upstreamHttp,
-    },
+    upstreamHttp: { ...CLUSTER_DEFAULTS.upstreamHttp, ...upstreamHttp },
   };
 }
 
 export function host(port: number, changes: Partial<HostResource> = {}): HostResource {
   return {
+    ...HOST_DEFAULTS,
     id: `127.0.0.1:${port}`,
     address: { kind: 'ip', address: '127.0.0.1', port },
-    hostname: '',
-    weight: 1,
-    priority: 0,
-    health: 'healthy',
-    region: '',
-    zone: '',
-    subZone: '',
-    canary: false,
     ...changes,
   };
 }
@@ -157,7 +134,8 @@ export function listener(
 ): ListenerResource {
   const routes = setup.routes ?? [route(prefix('/'), toCluster())];
   const manager = {
-    ...managerDefaults,
+    ...MANAGER_DEFAULTS,
+    statPrefix: 'web',
     routes: {
       kind: 'inline',
       config: routeConfiguration([virtualHost(routes, setup.virtualHost)]),
@@ -165,84 +143,14 @@ export function listener(
     ...setup.manager,
   } as const;
   return {
+    ...LISTENER_DEFAULTS,
     name: 'web',
     statName: 'web',
     addresses,
-    direction: 'UNSPECIFIED',
-    perConnectionBufferLimitBytes: 1024 * 1024,
-    listenerFilters: [],
-    listenerFiltersTimeoutMs: 15_000,
-    continuesAfterTimeout: false,
     filterChains: [{ name: '', networkFilters: [manager] }],
-    accessLogs: [],
-    ignoreGlobalConnLimit: false,
-    bypassesOverload: false,
-    handsOffToOriginal: false,
-    drainsOnHealthCheckFailure: true,
     ...setup.listener,
   };
 }
-
-const managerDefaults: Omit<HttpConnectionManager, 'routes'> = {
-  kind: 'http_connection_manager',
-  addUserAgent: false,
-  forwardsClientCert: false,
-  statPrefix: 'web',
-  filters: [
-    {
-      kind: 'router',
-      name: 'envoy.filters.http.router',
-      options: {
-        dynamicStats: true,
-        suppressEnvoyHeaders: false,
-        respectExpectedRqTimeout: false,
-        startChildSpan: false,
-        upstreamLogs: [],
-      },
-    },
-  ],
-  accessLogs: [],
-  codec: 'AUTO',
-  http2: HTTP2_OPTIONS,
-  http1: {
-    acceptHttp10: false,
-    defaultHostForHttp10: '',
-    allowAbsoluteUrl: true,
-    enableTrailers: false,
-    allowChunkedLength: false,
-    headerCase: 'lower',
-  },
-  useRemoteAddress: false,
-  skipXffAppend: false,
-  xffNumTrustedHops: 0,
-  generateRequestId: true,
-  preserveExternalRequestId: false,
-  alwaysSetRequestIdInResponse: false,
-  serverName: 'envoy',
-  serverHeader: 'OVERWRITE',
-  via: '',
-  suppressEnvoyHeaders: false,
-  streamIdleTimeoutMs: 300_000,
-  requestTimeoutMs: 0,
-  requestHeadersTimeoutMs: 0,
-  idleTimeoutMs: 3_600_000,
-  maxConnectionDurationMs: 0,
-  maxStreamDurationMs: 0,
-  maxRequestsPerConnection: 0,
-  delayedCloseTimeoutMs: 1000,
-  drainTimeoutMs: 5000,
-  maxRequestHeadersKb: 60,
-  maxRequestHeadersCount: 100,
-  normalizePath: false,
-  mergeSlashes: false,
-  escapedSlashes: 'KEEP_UNCHANGED',
-  underscoresInHeaders: 'ALLOW',
-  stripHostPort: 'none',
-  stripTrailingHostDot: false,
-  proxy100Continue: false,
-  streamErrorOnInvalidHttpMessage: false,
-  upgrades: [],
-};
 
 function openListener(port: number): { fd: number; port: number } {
   const address = { kind: 'ip', family: 'v4', address: '127.0.0.1', port } as const;

@@ -17,8 +17,14 @@ import type {
   WeightedCluster,
 } from '../../../shared/resources/routes/route.ts';
 import type { RetryPolicy } from '../../../shared/resources/routes/retry-policy.ts';
-
-export const NO_CHANGES = { add: [], remove: [] } as const;
+import {
+  CLUSTER_ROUTE_DEFAULTS,
+  MATCH_DEFAULTS,
+  NO_CHANGES,
+  ROUTES_DEFAULTS,
+  ROUTE_DEFAULTS,
+  VIRTUAL_HOST_DEFAULTS,
+} from '../../../workers/warm-up/default-resources.ts';
 
 export function regex(pattern: string): CompiledRegex {
   const result = compileRegex(pattern, { use: 'replace' });
@@ -46,16 +52,8 @@ export function addition(
 
 export function toCluster(changes: Partial<ClusterRouteAction> = {}): ClusterRouteAction {
   return {
-    kind: 'cluster',
+    ...CLUSTER_ROUTE_DEFAULTS,
     cluster: { kind: 'cluster', name: 'up' },
-    clusterNotFoundStatus: 503,
-    appendXForwardedHost: false,
-    timeoutMs: 15_000,
-    priority: 'DEFAULT',
-    hashPolicies: [],
-    mirrorPolicies: [],
-    upgrades: [],
-    includeVirtualHostRateLimits: false,
     ...changes,
   };
 }
@@ -102,18 +100,12 @@ export function route(
 ): Route {
   const { match, ...rest } = changes;
   return {
-    name: '',
+    ...ROUTE_DEFAULTS,
     action,
-    requestHeaders: NO_CHANGES,
-    responseHeaders: NO_CHANGES,
-    typedPerFilterConfig: new Map(),
     ...rest,
     match: {
+      ...MATCH_DEFAULTS,
       path,
-      caseSensitive: true,
-      headers: [],
-      queryParameters: [],
-      grpcOnly: false,
       ...match,
     },
   };
@@ -124,16 +116,10 @@ export function virtualHost(
   changes: Partial<VirtualHost> = {},
 ): VirtualHost {
   return {
+    ...VIRTUAL_HOST_DEFAULTS,
     name: 'all',
     domains: ['*'],
     routes,
-    requireTls: 'NONE',
-    virtualClusters: [],
-    requestHeaders: NO_CHANGES,
-    responseHeaders: NO_CHANGES,
-    includeRequestAttemptCount: false,
-    includeAttemptCountInResponse: false,
-    typedPerFilterConfig: new Map(),
     ...changes,
   };
 }
@@ -143,15 +129,9 @@ export function routeConfiguration(
   changes: Partial<RouteConfigurationResource> = {},
 ): RouteConfigurationResource {
   return {
+    ...ROUTES_DEFAULTS,
     name: 'routes',
     virtualHosts,
-    requestHeaders: NO_CHANGES,
-    responseHeaders: NO_CHANGES,
-    internalOnlyHeaders: [],
-    mostSpecificHeaderMutationsWins: false,
-    ignorePortInHostMatching: false,
-    maxDirectResponseBodySizeBytes: 4096,
-    typedPerFilterConfig: new Map(),
     ...changes,
   };
 }

@@ -1,4 +1,4 @@
-"""A restarter of the kind that many installations wrote for the reference: it starts the script given
+"""A restarter of the kind that many installations wrote for Envoy: it starts the script given
 with RESTART_EPOCH set, once more on each SIGHUP, passes SIGUSR1 and SIGTERM on, and gives up when a
 child ends with anything but 0."""
 

@@ -13,7 +13,7 @@ import { waitUntil } from '../wait.ts';
 export interface FuzzPeer {
   /** Of the connections that can be cut. */
   readonly port: number;
-  /** Says this now and to whoever asks later. */
+  /** Says this now and to those that ask later. */
   set(kind: string, version: string, resources: readonly object[]): void;
   /** Says this once. */
   say(kind: string, version: string, resources: readonly object[]): void;

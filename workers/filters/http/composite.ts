@@ -3,6 +3,7 @@
  * its place. Sources: envoy.extensions.common.matching.v3.ExtensionWithMatcher,
  * envoy.filters.http.composite.
  */
+import { CallbacksWithoutRoute } from '../common/callbacks-without-route.ts';
 import {
   COMPOSITE,
   type CompositeAction,
@@ -103,7 +104,7 @@ class CompositeFilter implements HttpFilter {
     const own = isPerRoute(ofRoute) ? ofRoute.matcher : undefined;
     this.#matcher = own === undefined ? parts.ownMatcher : parts.compiled.of(own);
     // What the route says of the tree is not what it says of the filter inside.
-    this.#callbacks = isPerRoute(ofRoute) ? withoutRouteConfig(callbacks) : callbacks;
+    this.#callbacks = isPerRoute(ofRoute) ? new CallbacksWithoutRoute(callbacks) : callbacks;
     if (parts.own !== undefined) this.#inner = parts.own.create(this.#callbacks);
   }
 
@@ -165,12 +166,4 @@ class CompositeFilter implements HttpFilter {
 
 function isPerRoute(settings: unknown): settings is CompositePerRoute {
   return typeof settings === 'object' && settings !== null && 'matcher' in settings;
-}
-
-function withoutRouteConfig(callbacks: FilterCallbacks): FilterCallbacks {
-  const none: Pick<FilterCallbacks, 'routeConfig' | 'routeConfigs'> = {
-    routeConfig: () => undefined,
-    routeConfigs: () => [],
-  };
-  return Object.assign(Object.create(callbacks) as FilterCallbacks, none);
 }

@@ -5,19 +5,22 @@ import {
   NETWORK_RBAC_SHADOW,
 } from '../../../shared/resources/filters/network/rbac.ts';
 import { HeaderMap } from '../../stream/header-map.ts';
-import { compileRbacRules } from '../common/rbac-engine.ts';
+import { compileRbacDecider } from '../common/rbac-engine.ts';
 import type { NetworkFilterContext } from '../network-filter-context.ts';
 import type { NetworkGate } from '../network-gate.ts';
 
 const NO_HEADERS = new HeaderMap();
 
-export function makeRbacGate(filter: NetworkRbac, { stats }: NetworkFilterContext): NetworkGate {
+export function makeRbacGate(
+  filter: NetworkRbac,
+  { stats, runtime }: NetworkFilterContext,
+): NetworkGate {
   const { allowed, denied } = NETWORK_RBAC.index;
   const { shadow_allowed: shadowAllowed, shadow_denied: shadowDenied } = NETWORK_RBAC_SHADOW.index;
   const base = stats.defineBlock(NETWORK_RBAC, filter.statPrefix);
   const shadowBase = stats.defineBlock(NETWORK_RBAC_SHADOW, filter.shadowStatPrefix);
-  const rules = filter.rules && compileRbacRules(filter.rules);
-  const shadowRules = filter.shadowRules && compileRbacRules(filter.shadowRules);
+  const rules = filter.rules && compileRbacDecider(filter.rules, runtime);
+  const shadowRules = filter.shadowRules && compileRbacDecider(filter.shadowRules, runtime);
   return {
     onFirstBytes(info) {
       if (shadowRules !== undefined) {
@@ -27,11 +30,10 @@ export function makeRbacGate(filter: NetworkRbac, { stats }: NetworkFilterContex
       if (rules === undefined) return true;
       const { isAllowed, policy } = rules(NO_HEADERS, info);
       stats.increment(base + (isAllowed ? allowed : denied));
-      if (!isAllowed) {
-        const name = (policy ?? 'none').replaceAll(' ', '_');
-        info.connection.terminationDetails = `rbac_access_denied_matched_policy[${name}]`;
-      }
-      return isAllowed;
+      if (isAllowed) return true;
+      const name = (policy ?? 'none').replaceAll(' ', '_');
+      info.connection.terminationDetails = `rbac_access_denied_matched_policy[${name}]`;
+      return filter.denyDelayMs > 0 ? filter.denyDelayMs : false;
     },
     release() {
       stats.releaseBlock(base);

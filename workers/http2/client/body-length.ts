@@ -1,6 +1,6 @@
 /**
- * The length of a body beside what its head says of it: whoever reads the message by the one must
- * find the same end as who reads it by the other.
+ * The length of a body beside what its head says of it: a reader of the message by the one must
+ * find the same end as a reader by the other.
  */
 export class BodyLength {
   /** -1: the head says nothing. */

@@ -6,7 +6,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { RedisDownstreamAuth } from '../../../shared/resources/filters/network/redis-proxy.ts';
 import { errorValue, OK, type RespValue } from '../codec/resp-value.ts';
 
-/** The name of whoever shows a password alone. */
+/** The user name of a client that shows a password alone. */
 const DEFAULT_USER = 'default';
 export const WRONG_PASSWORD = 'WRONGPASS invalid username-password pair';
 const NO_PASSWORD = 'ERR Client sent AUTH, but no password is set';

@@ -274,6 +274,6 @@ export class RedisClient implements TransportHandler, TimerOwner, HostUser {
   }
 }
 
-/** What answers come to in terms of statuses, for whoever watches for outliers. */
+/** What answers come to in terms of statuses, for outlier detection. */
 const GOOD_ANSWER = 200;
 const BAD_ANSWER = 500;

@@ -52,6 +52,6 @@ export interface ExchangeOwner extends Endable {
   onMetadata?(metadata: Metadata): void;
   /** In place of the response, or of the rest of it. */
   onFailure(failure: Failure): void;
-  /** Back-pressure towards whoever sends the body; counted. */
+  /** Back-pressure towards the sender of the body; counted. */
   pauseRequest(paused: boolean): void;
 }

@@ -22,7 +22,7 @@ export interface BalanceContext {
   computeHash(own?: RequestHash): Hash64 | undefined;
   /** What a host has to have in its `envoy.lb` metadata, where the cluster has subsets. */
   readonly subset?: SubsetCriteria | undefined;
-  /** The priority is decided, by whoever chose this cluster among several. */
+  /** The priority is decided, by the code that chose this cluster among several. */
   readonly priority?: { readonly priority: number; readonly isDegraded: boolean } | undefined;
   /** The host of this id is taken where it can be; `isStrict`: no other one is. */
   readonly overrideHost?: { readonly address: string; readonly isStrict: boolean } | undefined;

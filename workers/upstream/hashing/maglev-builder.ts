@@ -24,7 +24,7 @@ const SKIP_SEED: Hash64 = { high: 0, low: 1 };
 /** Places that are looked at: the last free ones are looked for far. */
 const LOOKS_PER_STEP = 2048;
 
-/** What a host's key makes of it, whoever else is in the table. */
+/** What a host's key makes of it, whatever other hosts are in the table. */
 interface Entry {
   readonly host: UpstreamHost;
   readonly key: string;

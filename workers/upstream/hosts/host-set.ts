@@ -1,7 +1,7 @@
 /**
  * The hosts that a cluster has in this worker and how they become others: hosts that stay are kept,
  * the balancer gets ready for the new ones, and then all change at once. Of many hosts this takes
- * several turns of the loop, in which the earlier ones serve. Whoever owns the set makes hosts and
+ * several turns of the loop, in which the earlier ones serve. The owner of the set makes hosts and
  * changes them.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -71,7 +71,7 @@ export class HostSet {
   #revision: number | undefined;
   /** They were in a set, which is not the one that came last. */
   #gone: UpstreamHost[] = [];
-  /** The number of the set that came last, which its hosts bear. */
+  /** The number of the set that came last, which its hosts carry. */
   #round = 0;
   #latest: SentHostSet | undefined;
   /** Some host came, or is said to be other than it was, since the balancer got ready last. */

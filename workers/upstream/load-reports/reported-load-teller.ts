@@ -1,5 +1,5 @@
 /**
- * Tells the supervisor the weights that hosts of one cluster reported, for whoever looks at them:
+ * Tells the supervisor the weights that hosts of one cluster reported, for its readers:
  * at most once per update of the weights, and only of hosts that reported meanwhile.
  */
 import type { SentWeight } from '../../../shared/messages/worker-notices.ts';

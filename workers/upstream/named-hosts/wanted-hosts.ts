@@ -1,5 +1,5 @@
 /**
- * Hosts of a cluster that forwards to whatever names requests bear: found by name, asked of the
+ * Hosts of a cluster that forwards to the names that requests carry: found by name, asked of the
  * supervisor where there is none yet. Every request that waits hears once. Where each name is a
  * cluster of its own, that one chooses.
  */

@@ -7,7 +7,7 @@ export interface PoolLoad {
   readonly capacity: number;
 }
 
-/** A pool, whatever it carries, to whoever makes connections ahead of requests. */
+/** A pool, whatever it carries, as the maker of connections ahead of requests sees it. */
 export interface PreconnectedPool {
   readonly load: PoolLoad;
   /**

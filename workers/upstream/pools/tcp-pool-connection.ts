@@ -93,7 +93,7 @@ export class TcpPoolConnection extends PooledConnection<TcpPoolClient> {
     this.#letGoOfKept();
   }
 
-  /** A host that speaks first: its greeting is for whoever gets the connection. */
+  /** A host that speaks first: its greeting is for the connection's next user. */
   #keep(piece: Buffer): void {
     this.#kept = Buffer.concat([this.#kept, piece]);
     this.pool.cluster.loop.held.add(piece.length);

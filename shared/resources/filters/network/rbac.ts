@@ -1,7 +1,7 @@
 /** Settings of the network filter rbac: which connections may pass. */
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
-import type { RbacRules } from '../common/rbac.ts';
+import type { RbacDecider } from '../common/rbac.ts';
 import { declareKind } from '../declare-filter.ts';
 
 /** Prefix: the network filter's `stat_prefix`, then `rbac.` */
@@ -21,8 +21,10 @@ export interface NetworkRbac {
   /** Whole prefixes of statistic names, with the trailing dot. */
   readonly statPrefix: string;
   readonly shadowStatPrefix: string;
-  readonly rules?: RbacRules;
-  readonly shadowRules?: RbacRules;
+  /** How long a connection that is denied stays open, unread. */
+  readonly denyDelayMs: number;
+  readonly rules?: RbacDecider;
+  readonly shadowRules?: RbacDecider;
 }
 
 export const NETWORK_RBAC_DECLARATION = declareKind<NetworkRbac>(NETWORK_RBAC, NETWORK_RBAC_SHADOW);

@@ -47,7 +47,7 @@ export interface TcpProxy {
   /** Absent: bytes go to the host as they are. */
   readonly tunnel?: TcpTunneling;
   readonly maxConnectAttempts: number;
-  /** Waits between tries grow from the first of these to the second; absent: no wait. */
+  /** Waits between attempts grow from the first of these to the second; absent: no wait. */
   readonly retryBackOff?: { readonly baseMs: number; readonly maxMs: number };
   /** 0 disables each of these. */
   readonly idleTimeoutMs: number;

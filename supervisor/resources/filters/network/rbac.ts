@@ -4,13 +4,16 @@ import type { NetworkFilter } from '../../../../shared/resources/listener.ts';
 import { dottedPrefix } from '../../../../shared/stats/stat-scope.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';
-import { optional } from '../../values.ts';
-import { resolveRbacRules } from '../common/rbac-rules.ts';
+import { durationMs, optional } from '../../values.ts';
+import { RBAC_CONNECTIONS, resolveRbacDecider } from '../common/rbac-matcher.ts';
 import { networkFilter } from '../network-filter-row.ts';
 
 const FIELDS = knownFields<RBAC>([
   'rules',
   'shadow_rules',
+  'matcher',
+  'shadow_matcher',
+  'delay_deny',
   'shadow_rules_stat_prefix',
   'stat_prefix',
 ]);
@@ -24,13 +27,13 @@ export const RBAC_NETWORK_FILTER = networkFilter(
 
 function resolveRbac(message: RBAC, scope: Scope): NetworkFilter {
   refuseOtherFields(message, FIELDS, scope);
-  const { rules, shadow_rules: shadow } = message;
   const prefix = `${dottedPrefix(message.stat_prefix ?? '')}rbac.`;
   return {
     kind: 'network_rbac',
     statPrefix: prefix,
     shadowStatPrefix: prefix + dottedPrefix(message.shadow_rules_stat_prefix ?? ''),
-    ...optional('rules', rules && resolveRbacRules(rules, scope.at('rules'))),
-    ...optional('shadowRules', shadow && resolveRbacRules(shadow, scope.at('shadow_rules'))),
+    denyDelayMs: durationMs(message.delay_deny ?? '0s'),
+    ...optional('rules', resolveRbacDecider(message, '', RBAC_CONNECTIONS, scope)),
+    ...optional('shadowRules', resolveRbacDecider(message, 'shadow_', RBAC_CONNECTIONS, scope)),
   };
 }

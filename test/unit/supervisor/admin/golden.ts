@@ -1,4 +1,4 @@
-/** Pages of the reference as they were recorded, with ports, paths and times made constant. */
+/** Envoy's pages as they were recorded, with ports, paths and times made constant. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

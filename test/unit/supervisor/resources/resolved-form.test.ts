@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type * as listeners from '../../../../shared/resources/listener.ts';
 import type { ResolvedBootstrap } from '../../../../supervisor/resolved/resolved-bootstrap.ts';
-import { HTTP2_OPTIONS } from '../../../support/parts/http2-options.ts';
+import {
+  CLUSTER_ROUTE_DEFAULTS,
+  LISTENER_DEFAULTS,
+  MANAGER_DEFAULTS,
+} from '../../../../workers/warm-up/default-resources.ts';
+import { prefix, route } from '../../../support/parts/routes.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
 
@@ -56,20 +61,11 @@ describe('a resolved listener', () => {
       { ...listener, resource: { ...listener?.resource, filterChains: [] } },
       {
         resource: {
+          ...LISTENER_DEFAULTS,
           name: 'l',
           statName: '127.0.0.1_0',
           addresses: [{ kind: 'ip', family: 'v4', address: '127.0.0.1', port: 0 }],
-          direction: 'UNSPECIFIED',
-          perConnectionBufferLimitBytes: 1_048_576,
           filterChains: [],
-          accessLogs: [],
-          ignoreGlobalConnLimit: false,
-          bypassesOverload: false,
-          handsOffToOriginal: false,
-          drainsOnHealthCheckFailure: true,
-          listenerFilters: [],
-          listenerFiltersTimeoutMs: 15_000,
-          continuesAfterTimeout: false,
         },
         addresses: [
           {
@@ -111,68 +107,9 @@ describe('a resolved listener', () => {
 describe('a resolved connection manager', () => {
   it("has the API's defaults", async () => {
     const [listener] = (await resolved(base())).listeners;
-    const { routes, filters, ...rest } = managerOf(listener!.resource);
+    const { routes, ...rest } = managerOf(listener!.resource);
     assert.equal(routes.kind, 'inline');
-    assert.deepEqual(filters, [
-      {
-        kind: 'router',
-        name: 'envoy.filters.http.router',
-        options: {
-          dynamicStats: true,
-          suppressEnvoyHeaders: false,
-          respectExpectedRqTimeout: false,
-          startChildSpan: false,
-          upstreamLogs: [],
-        },
-      },
-    ]);
-    assert.deepEqual(rest, {
-      kind: 'http_connection_manager',
-      statPrefix: 'x',
-      accessLogs: [],
-      codec: 'AUTO',
-      http2: HTTP2_OPTIONS,
-      http1: {
-        acceptHttp10: false,
-        defaultHostForHttp10: '',
-        allowAbsoluteUrl: true,
-        enableTrailers: false,
-        allowChunkedLength: false,
-        headerCase: 'lower',
-      },
-      addUserAgent: false,
-      forwardsClientCert: false,
-      useRemoteAddress: false,
-      skipXffAppend: false,
-      xffNumTrustedHops: 0,
-      generateRequestId: true,
-      preserveExternalRequestId: false,
-      alwaysSetRequestIdInResponse: false,
-      serverName: 'envoy',
-      serverHeader: 'OVERWRITE',
-      via: '',
-      suppressEnvoyHeaders: false,
-      streamIdleTimeoutMs: 300_000,
-      requestTimeoutMs: 0,
-      requestHeadersTimeoutMs: 0,
-      idleTimeoutMs: 3_600_000,
-      maxConnectionDurationMs: 0,
-      maxStreamDurationMs: 0,
-      maxRequestsPerConnection: 0,
-      delayedCloseTimeoutMs: 1_000,
-      drainTimeoutMs: 5_000,
-      maxRequestHeadersKb: 60,
-      maxRequestHeadersCount: 100,
-      underscoresInHeaders: 'ALLOW',
-      normalizePath: false,
-      mergeSlashes: false,
-      escapedSlashes: 'KEEP_UNCHANGED',
-      stripHostPort: 'none',
-      stripTrailingHostDot: false,
-      proxy100Continue: false,
-      streamErrorOnInvalidHttpMessage: false,
-      upgrades: [],
-    });
+    assert.deepEqual(rest, { ...MANAGER_DEFAULTS, statPrefix: 'x' });
   });
 
   it("takes HTTP/1's own option for invalid messages before the general one", async () => {
@@ -200,32 +137,11 @@ describe('a resolved route', () => {
   };
 
   it("has the API's defaults", async () => {
-    const none = { add: [], remove: [] };
-    assert.deepEqual(await routes({ match: { prefix: '/' }, route: { cluster: 'c' } }), {
-      name: '',
-      match: {
-        path: { kind: 'prefix', value: '/' },
-        caseSensitive: true,
-        headers: [],
-        queryParameters: [],
-        grpcOnly: false,
-      },
-      action: {
-        kind: 'cluster',
-        cluster: { kind: 'cluster', name: 'c' },
-        clusterNotFoundStatus: 503,
-        appendXForwardedHost: false,
-        timeoutMs: 15_000,
-        priority: 'DEFAULT',
-        hashPolicies: [],
-        mirrorPolicies: [],
-        upgrades: [],
-        includeVirtualHostRateLimits: false,
-      },
-      requestHeaders: none,
-      responseHeaders: none,
-      typedPerFilterConfig: new Map(),
-    });
+    const cluster = { kind: 'cluster', name: 'c' } as const;
+    assert.deepEqual(
+      await routes({ match: { prefix: '/' }, route: { cluster: 'c' } }),
+      route(prefix('/'), { ...CLUSTER_ROUTE_DEFAULTS, cluster }),
+    );
   });
 
   it('has texts as bytes, header names in lower case and old formats in their new form', async () => {

@@ -84,7 +84,7 @@ describe('buckets of a descriptor that any value fits', () => {
     for (let who = 0; who < 5_000; who++) assert.equal(take(`v${who}`), true);
     const kept = Array.from({ length: 5_000 }, (_, who) => other(`v${who}`) === true);
     assert.ok(kept.every(Boolean));
-    // Their two tokens are gone, so whoever has one again lost its place; sets fill unevenly.
+    // Their two tokens are gone, so a name that has one again lost its place; sets fill unevenly.
     const again = Array.from({ length: 5_000 }, (_, who) => take(`v${who}`) === true);
     assert.ok(
       again.filter(Boolean).length <= 5,

@@ -28,7 +28,7 @@ afterEach(() => server?.close());
 
 type Answer = (socket: Socket, text: string) => void;
 
-/** Asks a host that answers so; whoever asks has to cancel. */
+/** Asks a host that answers so; the caller has to cancel. */
 async function start(
   check: Pick<HealthCheckResource, 'probe' | 'reuseConnection'>,
   answer: Answer,

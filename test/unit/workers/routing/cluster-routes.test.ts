@@ -6,9 +6,9 @@ import type { ClusterRouteAction, PathMatch } from '../../../../shared/resources
 import type { HeaderMap } from '../../../../workers/stream/header-map.ts';
 import { buildRouteTable } from '../../../../workers/routing/route-table.ts';
 import type { ClusterRoute } from '../../../../workers/stream/route.ts';
+import { NO_CHANGES } from '../../../../workers/warm-up/default-resources.ts';
 import {
   addition,
-  NO_CHANGES,
   prefix,
   regex,
   route,

@@ -18,7 +18,7 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** What the kernel writes to a pipe in one piece (PIPE_BUF of Linux). */
 const PIPE_CHUNK_BYTES = 4096;
 const FILE_CHUNK_BYTES = 64 * 1024;
-/** How long a full pipe or disk is waited for between two tries, and altogether at the end. */
+/** How long a full pipe or disk is waited for between two attempts, and altogether at the end. */
 const RETRY_MS = 20;
 /** How long another worker's write to the same pipe is waited for. */
 const TURN_MS = 2;

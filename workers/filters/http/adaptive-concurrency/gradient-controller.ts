@@ -12,7 +12,7 @@ import type { FilterContext } from '../../filter-context.ts';
 
 const GRADIENT_MIN = 0.5;
 const GRADIENT_MAX = 2;
-/** So often at the least limit in succession, and the least latency is measured anew. */
+/** So often at the least limit in succession, and the least latency is measured again. */
 const AT_LEAST_MAX = 5;
 /** Latencies kept of a window; of more, a random choice. */
 const SAMPLES_MAX = 10_000;

@@ -52,7 +52,7 @@ export function isDuplex({ body }: DirectionMode): boolean {
   return body === BodyMode.fullDuplex;
 }
 
-/** Whoever only watches is never waited for: what would have to be kept for it is left out. */
+/** A processor that only watches is never waited for: what it would have to keep is left out. */
 export function isObserved(mode: DirectionMode, owner: DirectionOwner): boolean {
   return !passesBody(mode) && !isWhole(mode) && !owner.isCongested;
 }

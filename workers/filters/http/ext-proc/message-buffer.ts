@@ -13,7 +13,7 @@ export interface MessageTarget {
   inject(data: Buffer, endStream: boolean): void;
   injectTrailers(trailers: HeaderMap): void;
   pause(paused: boolean): void;
-  /** Whoever takes the message cannot take more of it now. */
+  /** The receiver of the message cannot take more of it now. */
   isBlocked(): boolean;
 }
 

@@ -106,7 +106,7 @@ export class ProviderKeys implements HttpCallOwner, TimerOwner {
     this.#fetch();
   }
 
-  /** Whoever waits hears of it by itself. */
+  /** Waiting requests hear of it by themselves. */
   onException(): void {
     const waiters = this.#endFetch();
     this.#plan(false);

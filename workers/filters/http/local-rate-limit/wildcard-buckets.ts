@@ -91,7 +91,7 @@ export class WildcardBuckets {
     });
   }
 
-  /** Another worker may take the same place: whoever does not get it looks again, so often. */
+  /** Another worker may take the same place: one that does not get it looks again, so often. */
   #claim(hash: number, places: readonly Place[]): Place | undefined {
     for (const _ of places) {
       const oldest = oldestOf(places);

@@ -86,7 +86,7 @@ export class Session {
 
   /**
    * The cookies that keep these tokens; undefined when one does not fit. The request has them as
-   * well, for whoever is upstream.
+   * well, for the upstream.
    */
   keep(tokens: Tokens, nowSeconds: number): readonly string[] | undefined {
     const { options } = this.#config;

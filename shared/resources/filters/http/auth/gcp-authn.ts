@@ -10,7 +10,7 @@ export interface GcpAuthnOptions {
   readonly cluster: string;
   readonly timeoutMs: number;
   readonly retryPolicy?: RetryPolicy;
-  /** Tokens that are remembered; 0: each request asks anew. */
+  /** Tokens that are remembered; 0: each request asks again. */
   readonly cacheSize: number;
   /** In lower case. */
   readonly header: string;

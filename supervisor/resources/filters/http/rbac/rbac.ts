@@ -8,12 +8,10 @@ import type {
   RbacOptions,
   RbacPerRoute,
 } from '../../../../../shared/resources/filters/http/rbac.ts';
-import type { RbacDecider } from '../../../../../shared/resources/filters/common/rbac.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
 import type { Scope } from '../../../scope.ts';
 import { optional } from '../../../values.ts';
-import { resolveRbacMatcher } from './rbac-matcher.ts';
-import { resolveRbacRules } from '../../common/rbac-rules.ts';
+import { RBAC_REQUESTS, resolveRbacDecider } from '../../common/rbac-matcher.ts';
 import { httpFilter, perRoute } from '../../http-filter-row.ts';
 
 const RBAC_PER_ROUTE_TYPE = 'envoy.extensions.filters.http.rbac.v3.RBACPerRoute';
@@ -50,20 +48,7 @@ function resolveRbac(message: RBAC, scope: Scope): RbacOptions {
     rulesStatPrefix: message.rules_stat_prefix ?? '',
     shadowRulesStatPrefix: message.shadow_rules_stat_prefix ?? '',
     countsPolicies: message.track_per_rule_stats ?? false,
-    ...optional('rules', resolveDecider(message, '', scope)),
-    ...optional('shadowRules', resolveDecider(message, 'shadow_', scope)),
+    ...optional('rules', resolveRbacDecider(message, '', RBAC_REQUESTS, scope)),
+    ...optional('shadowRules', resolveRbacDecider(message, 'shadow_', RBAC_REQUESTS, scope)),
   };
-}
-
-/** A tree wins over rules. */
-function resolveDecider(
-  message: RBAC,
-  prefix: '' | 'shadow_',
-  scope: Scope,
-): RbacDecider | undefined {
-  const rules = message[`${prefix}rules`];
-  const matcher = message[`${prefix}matcher`];
-  if (matcher !== undefined) return resolveRbacMatcher(matcher, scope.at(`${prefix}matcher`));
-  if (rules === undefined) return undefined;
-  return { kind: 'rules', rules: resolveRbacRules(rules, scope.at(`${prefix}rules`)) };
 }

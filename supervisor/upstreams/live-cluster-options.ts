@@ -1,0 +1,38 @@
+/** What one version of a cluster with its hosts is made of, and whom it tells of changes. */
+import type { Clock } from '../../shared/process/clock.ts';
+import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { EventLogs } from '../health/event-log.ts';
+import type { OutlierSlots } from '../health/outlier-slots.ts';
+import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
+import type { ResourceUse } from '../store/resource-use.ts';
+import type { BreakerSlots } from './breakers/breaker-slots.ts';
+import type { LiveCluster } from './live-cluster.ts';
+import type { MergeWindow } from './merge-window.ts';
+import type { HostSink, HostSource } from './sources/host-source.ts';
+
+export interface LiveClusterOptions {
+  readonly resolved: ResolvedCluster;
+  readonly writer: StatWriter;
+  readonly clock: Clock;
+  readonly random: () => number;
+  slots(): OutlierSlots;
+  readonly breakers: BreakerSlots;
+  runtime(): RuntimeSnapshot;
+  readonly eventLogs: EventLogs;
+  readonly outlierLogPath: string | undefined;
+  /** Tells its hosts from those of other versions. */
+  readonly version: number;
+  /** The version before it has requests. */
+  readonly hasTraffic: boolean;
+  /** What the cluster cannot be used without, beside its hosts. */
+  readonly needs: readonly ResourceUse[];
+  /** Undefined: the hosts are those of the configuration. */
+  makeSource(sink: HostSink): HostSource | undefined;
+  /** Hears of changes while the cluster is in use; ended with the cluster. */
+  readonly merges: MergeWindow;
+  /** Whether requests go to this version of the cluster. */
+  isUsed(cluster: LiveCluster): boolean;
+  /** The hosts are others than before; with an id, only that host's health is. */
+  changed(cluster: LiveCluster, host?: string): void;
+}
