@@ -277,10 +277,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   }
 
   onStreamEnd(): void {
-    if (!this.#isHalfOpen) {
-      this.onStreamClose(undefined);
-      return;
-    }
+    if (!this.#isHalfOpen) return this.onStreamClose(undefined);
     if (this.#isClosed) return;
     this.#countWaiting(0);
     this.#tell(() => this.#handler.onRemoteEnd?.());
