@@ -47,7 +47,7 @@ const sluice = await startSluice({
     ],
   }),
 });
-using running = startBrowser(scratch.path, process.argv[2]);
+await using running = startBrowser(scratch.path, process.argv[2]);
 const { browser } = running;
 const port = await sluice.listenerPort('web');
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });

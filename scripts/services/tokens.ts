@@ -36,7 +36,7 @@ async function signsIn(): Promise<TrialOutcome> {
   const site = `http://localhost:${webPort}`;
   await using _ = await startProvider(providerPort, site);
   using scratch = makeScratch();
-  using running = startBrowser(scratch.path);
+  await using running = startBrowser(scratch.path);
   await using between = await startAsking({
     filters: [oauth2(issuer), jwtAuthn(issuer)],
     clusters: [staticCluster('provider', [providerPort])],

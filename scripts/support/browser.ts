@@ -1,11 +1,12 @@
 /** Chromium without a window, driven by its debugging protocol over a pipe. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 
 const WORDS = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-pipe'];
 const SCREENSHOT_HEIGHT = 1400;
 
-export interface RunningBrowser extends Disposable {
+export interface RunningBrowser extends AsyncDisposable {
   readonly browser: Browser;
 }
 
@@ -13,9 +14,19 @@ export interface RunningBrowser extends Disposable {
 export function startBrowser(folder: string, program = 'chromium'): RunningBrowser {
   const child = spawn(program, [...WORDS, '--hide-scrollbars', `--user-data-dir=${folder}`], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    // Of its own group: it has processes that write into the folder, too.
+    detached: true,
   });
+  const { pid } = child;
+  const closed = once(child, 'close');
   const browser = new Browser(child.stdio[3] as Writable, child.stdio[4] as Readable);
-  return { browser, [Symbol.dispose]: () => void child.kill('SIGKILL') };
+  return {
+    browser,
+    [Symbol.asyncDispose]: async () => {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+      await closed;
+    },
+  };
 }
 
 /** One page, driven by the browser's debugging protocol over a pipe. */
