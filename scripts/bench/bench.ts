@@ -10,6 +10,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startAskedServices } from './support/asked-services.ts';
+import { startMessageHost, STREAM_PORT_OFFSET } from './support/message-stream.ts';
 import { median } from './support/median.ts';
 import { certificateFiles } from './support/certificates.ts';
 import { allContenders, type Contender } from './support/contenders.ts';
@@ -56,6 +57,7 @@ const upstreamPort = 18_080;
 const upstream = await startUpstream(folder, upstreamPort);
 const services = await startAskedServices(folder, upstreamPort);
 const redis = await startRedis(upstreamPort);
+const messages = await startMessageHost(upstreamPort + STREAM_PORT_OFFSET);
 try {
   for (const question of [
     ...questions,
@@ -67,6 +69,7 @@ try {
   }
   if (values.picture !== undefined) writeFileSync(values.picture, picture());
 } finally {
+  messages.stop();
   redis.stop();
   await services.stop();
   await upstream.stop();

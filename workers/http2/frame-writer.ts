@@ -21,6 +21,7 @@ import {
 } from './frames.ts';
 import { HpackEncoder } from './hpack/encoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
+import type { Flood } from './limits/inbound-limits.ts';
 import {
   OutboundCounts,
   type OutboundGauges,
@@ -37,13 +38,15 @@ export interface FrameWriterOptions extends OutboundLimits {
 }
 
 /** Whose frames are written. */
-export interface FrameWriterUser extends OutboundUser {
+export interface FrameWriterUser {
+  /** The peer reads nothing and asks on: the connection must end. */
+  flood(flood: Flood): void;
   /** A stream has nothing left to send and its end was written. */
   localEnded(stream: Http2Stream): void;
   onDataFrame(): void;
 }
 
-export class FrameWriter {
+export class FrameWriter implements OutboundUser {
   readonly encoder = new HpackEncoder();
   /** Of the connection. */
   readonly window = new SendWindow(DEFAULT_WINDOW);
@@ -70,7 +73,7 @@ export class FrameWriter {
     this.#user = user;
     this.#options = options;
     this.#gauges = gauges;
-    this.counts = new OutboundCounts(options, user, gauges);
+    this.counts = new OutboundCounts(options, this, gauges);
   }
 
   /** What the connection begins with. From now on frames of one turn leave in one write. */
@@ -151,6 +154,10 @@ export class FrameWriter {
     stream.writeTrailers = undefined;
   }
 
+  flood(flood: Flood): void {
+    this.#user.flood(flood);
+  }
+
   onWireBlocked(blocked: boolean): void {
     this.counts.isBlocked = blocked;
     if (!blocked) this.drain();
@@ -172,7 +179,7 @@ export class FrameWriter {
     const ready = this.#ready;
     if (ready === undefined) return;
     for (const stream of ready) {
-      if (this.counts.isBlocked || this.window.left <= 0) return;
+      if (this.counts.isFull || this.window.left <= 0) return;
       ready.delete(stream);
       this.#sendWaiting(stream);
       this.streamWindowOpened(stream);
@@ -201,7 +208,7 @@ export class FrameWriter {
     do {
       const room = Math.min(stream.sendWindow.left, this.window.left, this.maxFrameBytes);
       const isEmpty = data.length === 0;
-      if (!isEmpty && (room <= 0 || this.counts.isBlocked)) return at;
+      if (!isEmpty && (room <= 0 || this.counts.isFull)) return at;
       const end = Math.min(at + Math.max(room, 0), data.length);
       const isEnd = endStream && end === data.length;
       this.#writeFrame(

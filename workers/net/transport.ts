@@ -162,8 +162,9 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     const block = takeBlock(length);
     if (text.length > 0) block.write(text, 0, 'latin1');
     data.copy(block, text.length);
+    const written = block.subarray(0, length);
     this.#wrote(
-      this.#stream.writeBlock(block.subarray(0, length), () => giveBackBlock(block)),
+      this.#stream.writeBlock(written, () => giveBackBlock(block)),
       length,
     );
   }
@@ -266,17 +267,17 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   }
 
   onStreamDrain(): void {
-    this.#observer?.onWritten(false);
-    if (this.#isClosed || !this.#isBlocked) return;
+    const wasBlocked = this.#isBlocked;
+    if (this.#isClosed || (!wasBlocked && this.#observer === undefined)) return;
     this.#isBlocked = false;
-    this.#tell(() => this.#handler.onWriteBlocked(false));
+    this.#tell(() => {
+      this.#observer?.onWritten(false);
+      if (wasBlocked) this.#handler.onWriteBlocked(false);
+    });
   }
 
   onStreamEnd(): void {
-    if (!this.#isHalfOpen) {
-      this.onStreamClose(undefined);
-      return;
-    }
+    if (!this.#isHalfOpen) return this.onStreamClose(undefined);
     if (this.#isClosed) return;
     this.#countWaiting(0);
     this.#tell(() => this.#handler.onRemoteEnd?.());
@@ -303,10 +304,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
 
   /** Also of a transport that is closed: its handler may not have seen to everything. */
   onException(): void {
-    if (this.#handler.onException !== undefined) {
-      this.#handler.onException();
-      return;
-    }
+    if (this.#handler.onException !== undefined) return this.#handler.onException();
     if (this.#isClosed) return;
     this.reset();
     this.#handler.onRemoteClose(systemError(UV_ECONNABORTED, 'read'));
@@ -342,7 +340,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   #noteClosed(): void {
     this.#isClosed = true;
     this.#countWaiting(0);
-    this.#observer?.onWritten(false);
+    this.#observer?.onWritesOver();
   }
 
   #countSent(length: number): void {

@@ -5,6 +5,8 @@ import type { Flushable } from '../loop/worker-loop.ts';
 export interface WriteObserver {
   /** A turn's writes are done, or nothing waits any more. `isWaiting`: the kernel did not take all. */
   onWritten(isWaiting: boolean): void;
+  /** The connection is closed: nothing waits. */
+  onWritesOver(): void;
 }
 
 /** What a codec needs of its transport. */

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { LOAD_CORE, runPinned } from './processes.ts';
 import type { LoadResult } from './wrk.ts';
 
+const EMPTY_MESSAGE = '\0'.repeat(5);
+const GRPC_HEADERS = ['-H', 'content-type: application/grpc', '-H', 'te: trailers'];
+
 export interface Http2Load {
   readonly port: number;
   readonly path?: string;
@@ -15,16 +18,25 @@ export interface Http2Load {
   readonly isSecure?: boolean;
   /** Each request is a POST of so many bytes. */
   readonly upload?: number;
+  /** Each request is a call of gRPC with an empty message. */
+  readonly isGrpc?: boolean;
 }
 
 export async function runH2load(load: Http2Load): Promise<LoadResult> {
-  const { upload } = load;
-  if (upload === undefined) return run(load, []);
+  if (load.isGrpc === true) return withBody(load, EMPTY_MESSAGE, GRPC_HEADERS);
+  return load.upload === undefined ? run(load, []) : withBody(load, 'x'.repeat(load.upload), []);
+}
+
+async function withBody(
+  load: Http2Load,
+  body: string,
+  headers: readonly string[],
+): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-h2load-'));
   const file = join(folder, 'upload');
-  writeFileSync(file, 'x'.repeat(upload));
+  writeFileSync(file, body);
   try {
-    return await run(load, ['-d', file]);
+    return await run(load, ['-d', file, ...headers]);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,5 +1,7 @@
 /** The questions of `npm run bench` about HTTP/2, asked of Sluice and Envoy alone. */
 import { runH2load, type Http2Load } from './h2load.ts';
+import { GRPC_SERVICE_PORT_OFFSET } from './asked-services.ts';
+import { runMessageStream, STREAM_PORT_OFFSET } from './message-stream.ts';
 import { isInstalled } from './processes.ts';
 import { measured, type Question, throughput } from './questions.ts';
 
@@ -7,6 +9,8 @@ const load = (shape: Omit<Http2Load, 'port' | 'seconds'>): Question['measure'] =
   measured((port, seconds) => runH2load({ ...shape, port, seconds }));
 
 const GET = 'requests/s, GET of 13 bytes';
+/** Its answer is the same message for every call. */
+const UNARY = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
 const MANY = { connections: 100, streams: 10 };
 
 const all: readonly Question[] = [
@@ -58,6 +62,29 @@ const all: readonly Question[] = [
     toReference: 1.2,
     traits: ['http2_hosts'],
     measure: load({ ...MANY, path: '/upload', upload: 10 * 1024 }),
+  },
+  {
+    name: 'grpc-unary',
+    unit: 'calls/s of gRPC, one message each way, 100 connections of 10 streams',
+    toReference: 1.4,
+    filters: ({ upstreamPort }) => ({
+      http_filters: [],
+      service: { port: upstreamPort + GRPC_SERVICE_PORT_OFFSET, isGrpc: true },
+      route: { cluster: 'service' },
+    }),
+    measure: load({ ...MANY, path: UNARY, isGrpc: true }),
+  },
+  {
+    name: 'grpc-stream',
+    unit: 'messages/s of one gRPC stream, 1,000,000 of 16 bytes, each in a frame of its own',
+    toReference: 1.3,
+    traits: ['no_timeout'],
+    filters: ({ upstreamPort }) => ({
+      http_filters: [],
+      service: { port: upstreamPort + STREAM_PORT_OFFSET, isGrpc: true },
+      route: { cluster: 'service' },
+    }),
+    measure: measured(runMessageStream),
   },
 ];
 

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server as TcpServer,
+} from 'node:net';
 import { describe, it } from 'node:test';
 import { pingFrame, settingsFrame, windowUpdateFrame } from '../../../workers/http2/frames.ts';
 import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
@@ -22,8 +26,24 @@ interface Stage extends AsyncDisposable {
 }
 
 /** `/` answers with so many bytes. */
-async function proxyTo(bytes: number): Promise<Stage> {
-  const host = createServer((_, response) => response.end(Buffer.alloc(bytes)));
+function proxyTo(bytes: number): Promise<Stage> {
+  return proxyToHost(createServer((_, response) => response.end(Buffer.alloc(bytes))));
+}
+
+/** Any request is answered with so many chunks of four bytes. */
+function proxyToChunks(count: number): Promise<Stage> {
+  const body = Buffer.from(`${'4\r\nabcd\r\n'.repeat(count)}0\r\n\r\n`);
+  const host = createTcpServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      socket.write(body);
+    });
+  });
+  return proxyToHost(host);
+}
+
+async function proxyToHost(host: TcpServer): Promise<Stage> {
   host.listen(0, '127.0.0.1');
   await once(host, 'listening');
   const { port } = host.address() as AddressInfo;
@@ -79,6 +99,23 @@ describe('what waits for a client of HTTP/2', () => {
     await client.until((text) => text.length > LONG);
     await client.until((text) => framesOf(text).filter(({ type }) => type === 6).length === PINGS);
     await nothingWaits(stage);
+    client.destroy();
+  });
+
+  it('is no flood of the client, however small the pieces are in which it came', async () => {
+    await using stage = await proxyToChunks(1_000_000);
+    const { sluice } = stage;
+    const client = await openFrames(stage.port);
+    client.socket.pause();
+    const window = settingsFrame([[INITIAL_WINDOW_SIZE, LARGEST_WINDOW]]);
+    client.send(window + windowUpdateFrame(0, LARGEST_WINDOW - 65_535));
+    client.send(headersFrame(1, GET));
+    await sluice.waitForStat('http2.outbound_frames_active', (value) => value > 5000);
+    client.socket.resume();
+    await sluice.waitForStat('http.web.downstream_rq_completed', (value) => value === 1);
+    await nothingWaits(stage);
+    assert.equal(await sluice.stat('http2.outbound_flood'), 0);
+    assert.equal(await sluice.stat('http2.tx_reset'), 0);
     client.destroy();
   });
 

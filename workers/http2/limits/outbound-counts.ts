@@ -14,6 +14,8 @@ export interface OutboundLimits {
 }
 
 export interface OutboundUser {
+  /** There is room again for what may wait. */
+  drain(): void;
   /** The peer reads nothing and asks on: the connection must end. */
   flood(flood: Flood): void;
 }
@@ -66,11 +68,27 @@ export class OutboundCounts implements WriteObserver {
     this.#changed();
   }
 
+  /**
+   * DATA has to wait, and leaves in larger frames: what a host sends in small ones is no flood of the
+   * peer's, where Envoy ends the connection.
+   */
+  get isFull(): boolean {
+    return (
+      this.#isBlocked || (this.#isWaiting && this.#frames * 2 > this.#limits.maxOutboundFrames)
+    );
+  }
+
   onWritten(isWaiting: boolean): void {
+    const wasFull = this.isFull;
     this.#isWaiting = isWaiting;
-    // Also where the connection has ended.
     if (!isWaiting) this.#isBlocked = false;
     this.#changed();
+    if (wasFull && !isWaiting) this.#user.drain();
+  }
+
+  onWritesOver(): void {
+    this.#isWaiting = this.#isBlocked = false;
+    this.#forget();
   }
 
   beginRead(): void {
