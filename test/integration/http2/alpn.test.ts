@@ -108,7 +108,9 @@ async function serve(handshakeTimeout?: string): Promise<Served> {
       : { ...chain, transport_socket_connect_timeout: handshakeTimeout },
   );
   const plain = { ...listener, filter_chains: chains };
-  const inspected = { ...plain, name: 'inspected', listener_filters: [INSPECTOR] };
+  const limit =
+    handshakeTimeout === undefined ? {} : { listener_filters_timeout: handshakeTimeout };
+  const inspected = { ...plain, name: 'inspected', listener_filters: [INSPECTOR], ...limit };
   const sluice = await startSluice({ bootstrap: bootstrap({ listeners: [plain, inspected] }) });
   const ports = [await sluice.listenerPort('web'), await sluice.listenerPort('inspected')] as const;
   return {
