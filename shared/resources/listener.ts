@@ -208,5 +208,7 @@ export interface Http1ServerOptions {
   readonly allowAbsoluteUrl: boolean;
   readonly enableTrailers: boolean;
   readonly allowChunkedLength: boolean;
+  /** Protocols that clients may ask for in vain: their requests are served as plain ones. */
+  readonly ignoredUpgrades?: readonly StringMatcher[];
   readonly headerCase: 'lower' | 'proper' | 'preserve';
 }

@@ -37,7 +37,10 @@ const NOT_NOMINABLE = new Set([
   'x-forwarded-proto',
 ]);
 
-type HeaderBlockLimits = Pick<MessageLimits, 'maxHeaderCount' | 'allowChunkedLength'>;
+type HeaderBlockLimits = Pick<
+  MessageLimits,
+  'maxHeaderCount' | 'allowChunkedLength' | 'ignoresUpgrade'
+>;
 
 /** One per connection and direction; holds the facts of the block parsed last. */
 export class HeaderBlockParser {
@@ -236,7 +239,8 @@ export class HeaderBlockParser {
       this.contentLength = -1;
     }
     if (this.#isOddCoding) return parseErrors.transferEncoding;
-    if (this.#upgrade !== '' && this.#upgradeNominated && this.#upgrade.toLowerCase() !== 'h2c') {
+    if (this.#upgrade !== '') this.#dropIgnored();
+    if (this.#upgrade !== '' && this.#upgradeNominated) {
       this.#store('upgrade', this.#upgrade, headers);
       if (isRequest) this.#keepHopOptions(headers);
     }
@@ -244,6 +248,16 @@ export class HeaderBlockParser {
     if (this.#sawTe) keepOnlyTrailers(headers);
     if (this.#nominated !== undefined) for (const name of this.#nominated) headers.remove(name);
     return undefined;
+  }
+
+  /** Each of several protocols is ignored for itself; h2c is, where it stands alone. */
+  #dropIgnored(): void {
+    const ignores = this.#limits.ignoresUpgrade;
+    if (this.#upgrade.toLowerCase() === 'h2c') this.#upgrade = '';
+    else if (ignores !== undefined) {
+      const tokens = this.#upgrade.split(',').map((token) => token.trim());
+      this.#upgrade = tokens.filter((token) => token !== '' && !ignores(token)).join(',');
+    }
   }
 
   /** Routes are matched by it and the upstream is asked with it; not with what was taken away. */

@@ -8,6 +8,8 @@ export interface MessageLimits {
   readonly enableTrailers: boolean;
   /** Content-Length beside chunked is dropped instead of refused. */
   readonly allowChunkedLength: boolean;
+  /** Whether a request for this protocol is served as one that asks for none. */
+  readonly ignoresUpgrade?: (protocol: string) => boolean;
   readonly headerCase: HeaderCase;
 }
 

@@ -1,9 +1,12 @@
 /** Resolves the HTTP/1 options of a connection manager. */
 import type { Http1ProtocolOptions } from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
 import type { Http1ServerOptions } from '../../../shared/resources/listener.ts';
+import type { StringMatcher } from '../../../shared/resources/routes/matchers.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
 
 const FIELDS = knownFields<Http1ProtocolOptions>(
   [
@@ -13,6 +16,7 @@ const FIELDS = knownFields<Http1ProtocolOptions>(
     'header_key_format',
     'enable_trailers',
     'allow_chunked_length',
+    'ignore_http_11_upgrade',
     'override_stream_error_on_invalid_http_message',
   ],
   // There is one parser, and full URLs are sent upstream alone.
@@ -44,7 +48,19 @@ export function resolveHttp1Options(
     enableTrailers: options.enable_trailers ?? false,
     allowChunkedLength: options.allow_chunked_length ?? false,
     headerCase: headerCase(options, scope),
+    ...optional('ignoredUpgrades', resolveIgnored(options, scope)),
   };
+}
+
+function resolveIgnored(
+  { ignore_http_11_upgrade: messages = [] }: Http1ProtocolOptions,
+  scope: Scope,
+): readonly StringMatcher[] | undefined {
+  if (messages.length === 0) return undefined;
+  const matchers = messages.map((message, index) =>
+    resolveStringMatcher(message, scope.at('ignore_http_11_upgrade', index)),
+  );
+  return matchers.filter((matcher) => matcher !== undefined);
 }
 
 /** How names of headers are written. */
