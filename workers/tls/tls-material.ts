@@ -30,11 +30,11 @@ export class TlsMaterial {
   readonly #unfollow: () => void;
   #present: PresentMaterial | undefined;
 
-  /** Throws when OpenSSL does not take what is configured. */
+  /** Throws when OpenSSL does not take what is configured, unless that waits for secrets. */
   constructor(options: MaterialOptions) {
     this.#options = options;
-    this.#present = this.#make();
     const keys = secretKeysOf(options.context);
+    this.#present = keys.length > 0 ? this.#tryMake() : this.#make();
     this.#unfollow = options.secrets.follow(keys, () => this.#renew());
   }
 
@@ -48,13 +48,19 @@ export class TlsMaterial {
   }
 
   #renew(): void {
+    const made = this.#tryMake();
+    if (made === undefined) return;
+    this.#present = made;
+    this.#options.changed();
+  }
+
+  #tryMake(): PresentMaterial | undefined {
     try {
-      this.#present = this.#make() ?? this.#present;
+      return this.#make();
     } catch (error) {
       this.#options.log(`cannot use a secret: ${(error as Error).message}`);
-      return;
+      return undefined;
     }
-    this.#options.changed();
   }
 
   #make(): PresentMaterial | undefined {

@@ -133,11 +133,16 @@ function resolveCommon(
   scope: Scope,
 ): TlsContext {
   refuseOtherFields(message, COMMON_FIELDS, scope);
-  return {
-    parameters: resolveTlsParameters(message.tls_params ?? {}, side, scope.at('tls_params')),
-    alpn: resolveAlpn(message.alpn_protocols ?? [], SPOKEN[side], scope.at('alpn_protocols')),
+  const material = {
     ...resolveCertificates(message, scope),
     ...resolveCommonValidation(message, scope),
+  };
+  const waits = material.certificateSecrets.length > 0 || material.validationSecret !== undefined;
+  const parameters = message.tls_params ?? {};
+  return {
+    parameters: resolveTlsParameters(parameters, side, waits, scope.at('tls_params')),
+    alpn: resolveAlpn(message.alpn_protocols ?? [], SPOKEN[side], scope.at('alpn_protocols')),
+    ...material,
   };
 }
 

@@ -44,9 +44,14 @@ const DEFAULT_CURVES = ['X25519', 'P-256'];
 /** Older protocols sign with hashes that OpenSSL refuses at its usual level. */
 const OLD_PROTOCOLS_LEVEL = '@SECLEVEL=0';
 
+/**
+ * A context that `waits` for secrets is made when these are here: until then curves and signatures
+ * that OpenSSL does not know are no error, and from then on its connections fail, as in Envoy.
+ */
 export function resolveTlsParameters(
   message: ParametersMessage,
   side: 'client' | 'server',
+  waits: boolean,
   scope: Scope,
 ): TlsParameters {
   refuseOtherFields(message, FIELDS, scope);
@@ -60,10 +65,10 @@ export function resolveTlsParameters(
     minVersion,
     maxVersion,
     ciphers: [...TLS13_SUITES, ...ciphers, ...old].join(':'),
-    curves: resolveCurves(message.ecdh_curves, scope.at('ecdh_curves')),
+    curves: resolveCurves(message.ecdh_curves, waits, scope.at('ecdh_curves')),
     ...optional(
       'signatureAlgorithms',
-      resolveSignatures(algorithms, scope.at('signature_algorithms')),
+      resolveSignatures(algorithms, waits, scope.at('signature_algorithms')),
     ),
   };
 }
@@ -92,7 +97,11 @@ function resolveCiphers(messages: readonly string[] | undefined, scope: Scope): 
 /** Groups that Envoy's library knows and older versions of OpenSSL do not: offering fewer is safe. */
 const NEWER_CURVES = new Set(['X25519MLKEM768', 'MLKEM1024', 'X25519Kyber768Draft00']);
 
-function resolveCurves(messages: readonly string[] | undefined, scope: Scope): string {
+function resolveCurves(
+  messages: readonly string[] | undefined,
+  waits: boolean,
+  scope: Scope,
+): string {
   const names = messages === undefined || messages.length === 0 ? DEFAULT_CURVES : messages;
   const refused = names.filter((name) => !isAccepted({ ecdhCurve: name }));
   if (refused.length === 0) return names.join(':');
@@ -105,21 +114,27 @@ function resolveCurves(messages: readonly string[] | undefined, scope: Scope): s
     );
     return rest.join(':');
   }
-  scope.error(
-    'conflict',
-    `Failed to initialize ECDH curves ${names.join(':')}`,
-    `this OpenSSL does not know ${refused.join(', ')}`,
-  );
+  const suggestion = `this OpenSSL does not know ${refused.join(', ')}`;
+  report(`Failed to initialize ECDH curves ${names.join(':')}`, waits, scope, suggestion);
   return names.join(':');
 }
 
-function resolveSignatures(names: readonly string[], scope: Scope): string | undefined {
+function resolveSignatures(
+  names: readonly string[],
+  waits: boolean,
+  scope: Scope,
+): string | undefined {
   if (names.length === 0) return undefined;
   const joined = names.join(':');
   if (!isAccepted({ sigalgs: joined })) {
-    scope.error('conflict', `Failed to initialize TLS signature algorithms ${joined}`);
+    report(`Failed to initialize TLS signature algorithms ${joined}`, waits, scope);
   }
   return joined;
+}
+
+function report(problem: string, waits: boolean, scope: Scope, suggestion?: string): void {
+  if (!waits) scope.error('conflict', problem, suggestion);
+  else scope.warning('no_effect', `no connection will succeed: ${problem}`, suggestion);
 }
 
 function isAccepted(options: tls.SecureContextOptions): boolean {
