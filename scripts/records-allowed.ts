@@ -55,7 +55,6 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'shared/logging/log-settings.ts': 1,
       'shared/substitution/commands.ts': 1,
       'supervisor/config/api/api-catalog.ts': 1,
-      'supervisor/config/source/json-source.ts': 1,
       'supervisor/config/validate/api-status.ts': 2,
       'supervisor/xds/decode-environment.ts': 1,
     },

@@ -201,7 +201,7 @@ export class LiveCluster implements HostSink {
   succeed(earlier: LiveCluster): void {
     this.#hasTraffic ||= earlier.#hasTraffic;
     this.#stats.show();
-    this.#checks.showAnew();
+    this.#checks.showAgain();
     this.outlier?.show();
   }
 

@@ -107,7 +107,7 @@ export class WorkerListener implements ConnectionObserver {
   replace(compiled: CompiledListener): ReadonlySet<CompiledChain> {
     const earlier = this.#current;
     this.#current = compiled;
-    if (earlier.resource.statName !== compiled.resource.statName) this.#countAnew();
+    if (earlier.resource.statName !== compiled.resource.statName) this.#startCounts();
     const survives = survivorsOf(earlier.resource, compiled.resource);
     const gone = new Set<CompiledChain>();
     for (const chain of this.#connections.chains()) {
@@ -117,7 +117,7 @@ export class WorkerListener implements ConnectionObserver {
     return gone;
   }
 
-  #countAnew(): void {
+  #startCounts(): void {
     this.#endCounts();
     this.#extensions = this.#defineExtensions();
     this.#ownCounts &&= this.#makeCounts();

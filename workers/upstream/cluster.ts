@@ -8,9 +8,6 @@ import type {
 } from '../../shared/resources/clusters/cluster.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
-import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
-import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
-import { OutlierMonitor } from './hosts/outlier-monitor.ts';
 import { HealthChecker } from '../health/health-checker.ts';
 import { RedisAccount } from './hosts/redis-account.ts';
 import { UpstreamSockets } from '../upstream-transport/upstream-sockets.ts';
@@ -19,7 +16,8 @@ import { SlicedWork } from '../loop/sliced-work.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { InternalTarget } from '../upstream-transport/upstream-transport.ts';
 import { ClusterStats } from './cluster-stats.ts';
-import { UpstreamHost } from './hosts/host.ts';
+import type { UpstreamHost } from './hosts/host.ts';
+import { HostKeeper } from './hosts/host-keeper.ts';
 import { hasteOf, HostSet, type HealthChange } from './hosts/host-set.ts';
 import { ClusterPools, type PoolWish } from './pools/cluster-pools.ts';
 import type { HttpPool } from './pools/http-pool.ts';
@@ -32,16 +30,12 @@ import type { RequestedHosts } from './named-hosts/requested-hosts.ts';
 import { makeClusterBalancer } from './cluster-balancer.ts';
 import type { WantedHosts } from './named-hosts/wanted-hosts.ts';
 import type { LocalCluster } from './balancing/zone-picker.ts';
-import { ReportedUse } from './balancing/load-aware-localities.ts';
 import { ReportedLoadTeller } from './load-reports/reported-load-teller.ts';
-import { ReportedLoad } from './balancing/reported-weights.ts';
 import { Retained } from './hosts/retained.ts';
 import type { SharedLimits } from './resource-limits.ts';
-import { ActiveRequests } from './hosts/active-requests.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { ClusterLimits, type Priority } from './cluster-limits.ts';
 import { HashTableStats } from './hashing/hash-table-stats.ts';
-import { isSamePlace } from '../../shared/resources/clusters/host-place.ts';
 
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
 
@@ -60,7 +54,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   /** Undefined: connections come with requests. */
   readonly #preconnecting: Preconnecting | undefined;
   readonly #limits: ClusterLimits;
-  readonly #active = new ActiveRequests();
+  readonly #keeper: HostKeeper;
   readonly #pools = new ClusterPools(this, () => this.#beginTraffic());
   #hasTraffic = false;
   readonly #requested: RequestedHosts | undefined;
@@ -78,6 +72,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.stats = new ClusterStats(resource, context.stats);
     this.sockets = new UpstreamSockets(resource, { ...context, statOwner: this.stats.prefix });
     this.#limits = new ClusterLimits(resource, context);
+    this.#keeper = new HostKeeper(this, context);
     this.limits = this.#limits.byPriority;
     this.#tableStats = new HashTableStats(this.stats, {
       isRing: findPolicy(resource.lbPolicy, 'ring_hash') !== undefined,
@@ -88,7 +83,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       cluster: this,
       context,
       tableStats: this.#tableStats,
-      makeHost: (host) => this.#keepOrMake(undefined, host),
+      makeHost: (host) => this.#keeper.keepOrMake(undefined, host),
     });
     this.#balancer = balancer;
     this.#requested = requested;
@@ -253,21 +248,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.#set.putHealth(changes);
   }
 
-  #watch(host: UpstreamHost): void {
-    const { outlierDetection: thresholds } = this.resource;
-    const slot = host.resource.outlierSlot;
-    if (thresholds === undefined || slot === undefined || host.outlier !== undefined) return;
-    const { runtime } = this.#context;
-    const page = this.#context.outlierPage();
-    const report = (sign: OutlierSign): void => {
-      const isKnown =
-        sign === 'degraded' &&
-        ((host.resource.healthBits ?? 0) & HEALTH_BITS.degraded_outlier_detection) !== 0;
-      if (!isKnown) this.#context.outlierDetected(this.name, host.id, sign);
-    };
-    host.outlier = new OutlierMonitor({ page, slot, thresholds, runtime, report });
-  }
-
   #beginTraffic(): void {
     if (this.#hasTraffic) return;
     this.#hasTraffic = true;
@@ -280,9 +260,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       work: this.#work,
       balancer: this.#balancer,
       keepOrMake: (known, resource) => {
-        const host = this.#keepOrMake(known, resource);
-        this.#watch(host);
-        this.#listen(host);
+        const host = this.#keeper.keepOrMake(known, resource);
+        this.#keeper.watch(host);
         this.#limits.limitConnections(host);
         return host;
       },
@@ -300,15 +279,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   #renewPools(): void {
     for (const host of this.hosts) host.renewPools();
-  }
-
-  /** To what it reports of its load, where the balancer goes by that. */
-  #listen(host: UpstreamHost): void {
-    const { lbPolicy } = this.resource;
-    const reports = findPolicy(lbPolicy, 'client_side_weighted_round_robin')?.loadReports;
-    if (reports !== undefined) host.reportedLoad ??= new ReportedLoad(reports);
-    const loads = findPolicy(lbPolicy, 'load_aware_locality')?.options;
-    if (loads !== undefined) host.reportedUse ??= new ReportedUse(loads.metricNames);
   }
 
   #makePreconnecting(): Preconnecting | undefined {
@@ -353,39 +323,4 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.stats.release();
     this.#tableStats.release();
   }
-
-  /** As the supervisor says it; see live-cluster.ts. */
-  #isOneHost(before: HostResource, host: HostResource): boolean {
-    return (this.isChecked || before.hostname === host.hostname) && isSamePlace(before, host);
-  }
-
-  #keepOrMake(host: UpstreamHost | undefined, resource: HostResource): UpstreamHost {
-    const isOne = host !== undefined && this.#isOneHost(host.resource, resource);
-    if (!isOne) {
-      const made = new UpstreamHost(resource, this.name, this.stats.writer, this.#active);
-      made.home = this;
-      return made;
-    }
-    const isFoundBad = resource.health === 'unhealthy' && newlyFound(host.resource, resource) !== 0;
-    const becameHealthy = host.health === 'unhealthy' && resource.health !== 'unhealthy';
-    if (becameHealthy && host.readySinceMs !== undefined) {
-      host.readySinceMs = this.#context.loop.clock.ms;
-    }
-    host.resource = resource;
-    if (isFoundBad) {
-      if (this.resource.closeConnectionsOnHostHealthFailure) host.closeProxied();
-      // New connections may take a better way to it.
-      host.renewPools();
-    }
-    return host;
-  }
-}
-
-/**
- * What checks or outlier detection have just found to be wrong with a host; what a source says of
- * it is not that.
- */
-function newlyFound({ healthBits: before = 0 }: HostResource, after: HostResource): number {
-  const { failed_active_hc: check, failed_outlier_check: outlier } = HEALTH_BITS;
-  return (after.healthBits ?? 0) & ~before & (check | outlier);
 }

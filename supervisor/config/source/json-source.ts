@@ -2,9 +2,10 @@
  * Reads JSON into a source tree, with positions and with the liberties that Envoy takes:
  * single quotes, bare keys, a trailing comma, control characters in strings. Comments are refused.
  */
+import { JsonSyntaxError, NO_MORE, TOO_MUCH, type FailureForm } from './json-syntax-error.ts';
+import { readEscape, readNumber } from './json-tokens.ts';
 import {
   DuplicateKeys,
-  type JsonFault,
   type ParsedSource,
   type SourceEntry,
   type SourceNode,
@@ -26,32 +27,6 @@ export function parseJson(text: string): ParsedSource {
     throw error;
   }
 }
-
-class JsonSyntaxError extends Error {
-  readonly offset: number;
-  readonly json: JsonFault;
-
-  constructor(message: string, offset: number, json: JsonFault) {
-    super(message);
-    this.offset = offset;
-    this.json = json;
-  }
-}
-
-const NO_MORE = 'unexpected EOF';
-const TOO_MUCH = 'extraneous characters after end of JSON object';
-
-const simpleEscapes: Readonly<Record<string, string>> = {
-  '"': '"',
-  "'": "'",
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
 
 /** So many are looked through faster than a set of them is made. */
 const FEW_ENTRIES = 16;
@@ -241,43 +216,10 @@ class JsonReader {
   }
 
   #readEscape(): string {
-    const letter = this.#text[this.#at] ?? '';
-    if (letter === 'u') {
-      return this.#readUnicodeEscape();
-    }
-    const value = Object.hasOwn(simpleEscapes, letter) ? simpleEscapes[letter] : undefined;
-    if (value === undefined) {
-      return this.#fail(letter === '' ? NO_MORE : `invalid escape char: '${letter}'`);
-    }
-    this.#at += 1;
-    return value;
-  }
-
-  /** Halves of a surrogate pair must come together. */
-  #readUnicodeEscape(): string {
-    const match = /u([0-9a-fA-F]{4})(?:\\u([0-9a-fA-F]{4}))?/y;
-    match.lastIndex = this.#at;
-    const found = match.exec(this.#text);
-    if (found === null) {
-      return this.#fail('invalid Unicode escape');
-    }
-    const first = Number.parseInt(found[1] ?? '', 16);
-    if (first < 0xd800 || first > 0xdfff) {
-      this.#at += 5;
-      return String.fromCharCode(first);
-    }
-    const second = Number.parseInt(found[2] ?? '', 16);
-    const half = 'invalid Unicode escape: half of a surrogate pair';
-    if (first > 0xdbff) return this.#fail(half, { words: 'unpaired low surrogate' });
-    if (found[2] === undefined) {
-      const next = this.#text[this.#at + 5] ?? '';
-      return this.#fail(half, { words: `unexpected character: '${next}'; expected '\\u'` });
-    }
-    if (!(second >= 0xdc00 && second <= 0xdfff)) {
-      return this.#fail(half, { words: 'invalid low surrogate' });
-    }
-    this.#at += 11;
-    return String.fromCharCode(first, second);
+    const found = readEscape(this.#text, this.#at);
+    if ('fault' in found) return this.#fail(found.fault, { words: found.words });
+    this.#at += found.length;
+    return found.value;
   }
 
   #readNumber(): string {
@@ -299,23 +241,10 @@ class JsonReader {
   }
 
   #readAnyNumber(): string {
-    const number = /-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]*)?/y;
-    number.lastIndex = this.#at;
-    const text = number.exec(this.#text)?.[0];
-    if (text === undefined) {
-      return this.#fail('expected a number');
-    }
-    if (/^-?0[0-9]/.test(text)) {
-      return this.#fail('number cannot have extraneous leading zero');
-    }
-    if (/\.($|[eE])/.test(text)) {
-      return this.#fail('number cannot have trailing period');
-    }
-    if (/[eE][+-]?$/.test(text) || !Number.isFinite(Number(text))) {
-      return this.#fail(`invalid number: '${text}'`);
-    }
-    this.#at += text.length;
-    return text;
+    const found = readNumber(this.#text, this.#at);
+    if ('fault' in found) return this.#fail(found.fault);
+    this.#at += found.length;
+    return found.value;
   }
 
   #skipSpace(): void {
@@ -353,7 +282,7 @@ class JsonReader {
     this.#fail(isBehindNumber ? `unexpected character: '${found}'` : "expected ','");
   }
 
-  #fail(message: string, { words = message, isValueStart = false } = {}): never {
+  #fail(message: string, { words = message, isValueStart = false }: FailureForm = {}): never {
     const hasPlace = words !== NO_MORE && words !== TOO_MUCH;
     const path = [...this.#path];
     throw new JsonSyntaxError(message, this.#at, { words, path, isValueStart, hasPlace });

@@ -31,13 +31,13 @@ export class CheckGauges {
   }
 
   /**
-   * What is as before is not shown again, unless `isAnew`: another version may have shown its own.
+   * What is as before is not shown again, unless `isAgain`: another version may have shown its own.
    */
-  show(counts: { readonly healthy: number; readonly degraded: number }, isAnew = false): void {
+  show(counts: { readonly healthy: number; readonly degraded: number }, isAgain = false): void {
     if (this.#gauges === undefined) return;
     const { healthy, degraded } = counts;
     const isSame = healthy === this.#shown.healthy && degraded === this.#shown.degraded;
-    if (isSame && !isAnew) return;
+    if (isSame && !isAgain) return;
     this.#shown = { healthy, degraded };
     this.#writer.setGauge(this.#gauges.healthy, healthy);
     this.#writer.setGauge(this.#gauges.degraded, degraded);

@@ -37,7 +37,7 @@ export class HostChecks {
   }
 
   /** Its checks begin, or end for good: what they found before holds no more. */
-  knowAnew(state: HostState, host: HostResource): void {
+  learnAgain(state: HostState, host: HostResource): void {
     state.bits = (state.bits & ~ACTIVE_CHECK_BITS) | this.firstBits(host);
     state.wasChecked = false;
   }
@@ -81,7 +81,7 @@ export class HostChecks {
   }
 
   /** Another version of the cluster may have shown its own figures. */
-  showAnew(): void {
+  showAgain(): void {
     this.#gauges.show(this.#passing, true);
   }
 

@@ -162,7 +162,7 @@ export class HostList {
     const { checks, stats } = this.#options;
     const priorities = [...changedPriorities(state.given, host)];
     if (checks.isChecked(state.given) !== checks.isChecked(host)) {
-      checks.knowAnew(state, host);
+      checks.learnAgain(state, host);
       priorities.push(host.priority);
     }
     if (!isDeepStrictEqual(state.given.metadata, host.metadata)) stats.matched([host]);

@@ -6,7 +6,8 @@
 import { decodeDeltaResponse } from './decode-response.ts';
 import { errorDetail, type MuxOptions } from './discovery-request.ts';
 import type { DiscoveryUpdate } from './discovery-update.ts';
-import { StreamMux, type RequestCause, type TypeState } from './stream-mux.ts';
+import type { RequestCause, TypeState } from './mux-state.ts';
+import { StreamMux } from './stream-mux.ts';
 import type { Subscription } from './subscription.ts';
 
 interface DeltaState extends TypeState {

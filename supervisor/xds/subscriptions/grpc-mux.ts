@@ -6,7 +6,8 @@
 import { decodeStreamedResponse } from './decode-response.ts';
 import { errorDetail, type MuxOptions } from './discovery-request.ts';
 import { withoutDoubles, type DiscoveryUpdate } from './discovery-update.ts';
-import { StreamMux, type RequestCause, type TypeState } from './stream-mux.ts';
+import type { RequestCause, TypeState } from './mux-state.ts';
+import { StreamMux } from './stream-mux.ts';
 import type { Subscription } from './subscription.ts';
 
 interface SotwState extends TypeState {

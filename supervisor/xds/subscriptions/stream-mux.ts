@@ -4,67 +4,23 @@
  * each with its nonce on the stream that it came on. What a request says is the protocol's matter.
  */
 import { ControlStream } from '../../services/control-stream.ts';
-import type { DecodeEnvironment } from './decode-response.ts';
 import { RequestEncoder, type Mux, type MuxOptions } from './discovery-request.ts';
-import {
-  withCanonicalNames,
-  type DiscoveredResource,
-  type DiscoveryUpdate,
-} from './discovery-update.ts';
+import { withCanonicalNames, type DiscoveryUpdate } from './discovery-update.ts';
 import { canonicalName } from '../../resolved/resource-locator.ts';
 import { HeldAnswers, type Answered } from './held-answers.ts';
 import { Interests } from './interests.ts';
+import {
+  isTaken,
+  type MuxProtocol,
+  type Outcome,
+  type RequestCause,
+  type TypeState,
+} from './mux-state.ts';
 import { RefusalPace } from './refusal-pace.ts';
 import type { DiscoveryKind, ResourceType } from '../../resolved/resource-kinds.ts';
 import { ResourceTtls } from './resource-ttls.ts';
 import { readResponseHead, type ResponseHead } from '../../services/response-head.ts';
 import type { Subscription } from './subscription.ts';
-
-/** What is known of one type on the stream. */
-export interface TypeState {
-  readonly type: ResourceType;
-  readonly interests: Interests;
-  readonly ttls: ResourceTtls;
-  readonly pace: RefusalPace;
-  /** By name, for later subscribers; not of types that are wanted as a whole. */
-  readonly known: Map<string, DiscoveredResource>;
-  /** Of the last answer that was taken. */
-  versionInfo: string;
-  /** What a request that answers nothing names. */
-  nonce: string;
-  /** A request waits to go out; what it says is decided then. */
-  isRequestQueued: boolean;
-  isHeld: boolean;
-  /** What waits to be said while the type is held back. */
-  readonly held: HeldAnswers;
-  /** Settles when the answers so far are dealt with. */
-  last: Promise<void>;
-}
-
-/** How a protocol names its requests, and how its answers are read. */
-export interface MuxProtocol {
-  readonly kind: 'sotw' | 'delta';
-  readonly request: 'DiscoveryRequest' | 'DeltaDiscoveryRequest';
-  decode(
-    source: { readonly name: string; readonly format: 'pb'; readonly content: Buffer },
-    type: ResourceType,
-    environment: DecodeEnvironment,
-  ): Promise<DiscoveryUpdate>;
-}
-
-/** What a request says beside what the state holds. */
-export interface RequestCause {
-  /** Of the answer that it answers; else that of the state. */
-  readonly nonce: string;
-  /** Why the answer was refused. */
-  readonly refusal?: string | undefined;
-}
-
-/** What came of an answer for one subscription. */
-interface Outcome {
-  readonly subscription: Subscription;
-  readonly refusal: string | undefined;
-}
 
 /** What names clusters and is taken without waiting for them. */
 const NAMING: ReadonlySet<DiscoveryKind> = new Set(['listener', 'route_configuration']);
@@ -345,9 +301,4 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
       return this.#encoder.encode(this.message(state, { nonce, refusal }), isNodeWanted);
     });
   }
-}
-
-/** Resources that nobody wants are not taken: the version stays, as in Envoy. */
-function isTaken({ interests }: TypeState, decoded: unknown): boolean {
-  return interests.all.size > 0 || (decoded as DiscoveryUpdate).resources.length === 0;
 }
