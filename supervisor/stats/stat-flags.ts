@@ -15,8 +15,8 @@ export const FLAG = 32;
 export const NEVER_IMPORT = 64;
 /** Of a gauge: negative values are printed as unsigned 64-bit ones. */
 export const WRAPS = 128;
-/** The same bit of a histogram: it records microseconds. */
-export const IN_MICROSECONDS = WRAPS;
+/** Of a histogram, whose bit is the same: it records microseconds. */
+export const IN_MICROSECONDS = 128;
 
 export function specFlags(spec: StatSpec): number {
   return (

@@ -10,7 +10,7 @@ export interface EventRule {
   readonly takesFirst: boolean;
 }
 
-export interface SseToMetadataOptions {
+interface SseToMetadataOptions {
   readonly rules: readonly EventRule[];
   /** Of one event; 0: what a stream may keep. */
   readonly eventBytesMax: number;
