@@ -30,10 +30,30 @@ const AT_ONCE = {
   node: { id: 'node-1', cluster: 'front' },
 };
 
+const byZipkin =
+  (version: string) =>
+  ({ zipkinPort }: Collector): Tracer => {
+    const typed_config = {
+      '@type': `${TRACE}.ZipkinConfig`,
+      collector_cluster: 'collector',
+      collector_endpoint: '/api/v2/spans',
+      collector_endpoint_version: version,
+      shared_span_context: false,
+    };
+    return {
+      provider: { name: 'envoy.tracers.zipkin', typed_config },
+      cluster: staticCluster('collector', [zipkinPort]),
+      context: { 'x-b3-traceid': PARENT.trace, 'x-b3-spanid': PARENT.span, 'x-b3-sampled': '1' },
+    };
+  };
+
 export const telemetryTrials: readonly Trial[] = [
   trialWithGo('OpenTelemetry spans over gRPC at the collector', () => spansArrive(byGrpc)),
   trialWithGo('OpenTelemetry spans over HTTP at the collector', () => spansArrive(byHttp)),
-  trialWithGo('Zipkin spans at the collector', () => spansArrive(byZipkin)),
+  trialWithGo('Zipkin spans as JSON at the collector', () => spansArrive(byZipkin('HTTP_JSON'))),
+  trialWithGo('Zipkin spans as protobuf at the collector', () =>
+    spansArrive(byZipkin('HTTP_PROTO')),
+  ),
   trialWithGo('OpenTelemetry access logs at the collector', logsArrive),
   trialWithGo('OpenTelemetry metrics at the collector', metricsArrive),
 ];
@@ -67,21 +87,6 @@ function byHttp({ httpPort }: Collector): Tracer {
   const cluster = staticCluster('collector', [httpPort]);
   const provider = openTelemetry({ http_service: { http_uri } });
   return { provider, cluster, context: traceparent };
-}
-
-function byZipkin({ zipkinPort }: Collector): Tracer {
-  const typed_config = {
-    '@type': `${TRACE}.ZipkinConfig`,
-    collector_cluster: 'collector',
-    collector_endpoint: '/api/v2/spans',
-    collector_endpoint_version: 'HTTP_JSON',
-    shared_span_context: false,
-  };
-  return {
-    provider: { name: 'envoy.tracers.zipkin', typed_config },
-    cluster: staticCluster('collector', [zipkinPort]),
-    context: { 'x-b3-traceid': PARENT.trace, 'x-b3-spanid': PARENT.span, 'x-b3-sampled': '1' },
-  };
 }
 
 async function spansArrive(tracerFor: (collector: Collector) => Tracer): Promise<TrialOutcome> {

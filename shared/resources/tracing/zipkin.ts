@@ -4,6 +4,8 @@ import type { CollectorService } from '../telemetry/collector.ts';
 export interface ZipkinTracerConfig {
   readonly kind: 'zipkin';
   readonly collector: CollectorService;
+  /** Spans go as protobuf, in place of JSON. */
+  readonly isProtobuf: boolean;
   readonly has128BitIds: boolean;
   /** The upper half of a trace's id begins with the time. */
   readonly hasTimestampIds: boolean;

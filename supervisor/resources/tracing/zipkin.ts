@@ -23,17 +23,26 @@ const FIELDS = knownFields<ZipkinConfig>([
 ]);
 const NAME = 'envoy.tracers.zipkin';
 const TIMEOUT_MS = 5000;
+/** The API's default means a version that Envoy has given up. */
+const NO_VERSION =
+  "type envoy.config.trace.v3.ZipkinConfig Using the default now-deprecated value DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE for enum 'envoy.config.trace.v3.ZipkinConfig.collector_endpoint_version' (set it to HTTP_JSON or HTTP_PROTO)";
 
 export const ZIPKIN_TRACER = extension(
   NAME,
   'envoy.config.trace.v3.ZipkinConfig',
   (message: ZipkinConfig, scope): ZipkinTracerConfig | undefined => {
     refuseOtherFields(message, FIELDS, scope);
+    const version = message.collector_endpoint_version;
+    if (version !== 'HTTP_JSON' && version !== 'HTTP_PROTO') {
+      scope.at('collector_endpoint_version').error('conflict', NO_VERSION);
+      return undefined;
+    }
     const collector = resolveCollector(message, scope);
     return (
       collector && {
         kind: 'zipkin',
         collector,
+        isProtobuf: version === 'HTTP_PROTO',
         has128BitIds: message.trace_id_128bit ?? false,
         hasTimestampIds: message.timestamp_trace_ids ?? false,
         sharesSpans: message.shared_span_context ?? true,
@@ -61,15 +70,6 @@ function resolveCollector(message: ZipkinConfig, scope: Scope): CollectorService
     return undefined;
   }
   checkTracerCluster(NAME, cluster, scope.at('collector_cluster'));
-  const version = message.collector_endpoint_version;
-  if (version !== 'HTTP_JSON' && version !== 'HTTP_PROTO') {
-    const text = `a collector_endpoint_version such as HTTP_JSON is needed`;
-    scope.at('collector_endpoint_version').error('conflict', text);
-    return undefined;
-  }
-  if (version === 'HTTP_PROTO') {
-    scope.at('collector_endpoint_version').unsupported('spans as protobuf are', 'use HTTP_JSON');
-  }
   const { collector_hostname: host = '' } = message;
   const authority = toByteString(host === '' ? cluster : host);
   return {

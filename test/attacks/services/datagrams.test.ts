@@ -44,14 +44,19 @@ async function asks(client: DatagramClient, text: string): Promise<void> {
   const answer = client.next();
   const again = setInterval(() => client.send(text), 100);
   client.send(text);
-  assert.match(await within('an answer', answer, 20_000), /^re /);
-  clearInterval(again);
+  try {
+    assert.match(await within('an answer', answer, 20_000), /^re /);
+  } finally {
+    clearInterval(again);
+  }
 }
 
 /** Every source is a client of its own: another port, or another address of this machine. */
 async function sourceAt(index: number): Promise<Socket> {
   const socket = createSocket('udp4');
   socket.on('error', () => undefined);
+  // A test that fails must not wait for its sockets.
+  socket.unref();
   socket.bind(0, `127.0.${1 + (index >> 8)}.${1 + (index & 127)}`);
   await once(socket, 'listening');
   return socket;
@@ -79,7 +84,11 @@ describe('a proxy of datagrams', { concurrency: true }, () => {
     }
     assert.ok((await sluice.stat('udp.s.downstream_sess_active')) <= SESSIONS);
     assert.ok(openFiles(worker) <= before + SESSIONS + 2);
-    assert.ok((await sluice.stat('cluster.up.upstream_cx_overflow')) > 0, 'no session was refused');
+    // The kernel drops what comes faster than it is read: large ones may all have been lost.
+    await waitUntil('a refused session', async () => {
+      for (const socket of sources) socket.send('small', port, '127.0.0.1');
+      return (await sluice.stat('cluster.up.upstream_cx_overflow')) > 0;
+    });
     for (const socket of sources) socket.close();
     await sluice.waitForStat('udp.s.downstream_sess_active', (value) => value <= 1);
     await waitUntil('closed sockets', () => openFiles(worker) <= before);

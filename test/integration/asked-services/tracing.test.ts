@@ -11,6 +11,9 @@ import { waitUntil } from '../../support/wait.ts';
 
 const TRACE = 'type.googleapis.com/envoy.config.trace.v3';
 const PARENT = { trace: '463ac35c9f6413ad48485a3953bb6124', span: 'a2fb4a1d1a96d312' };
+/** Fields of a list of Zipkin's spans: their names, and their services'. */
+const SPAN_NAMES = [1, 5];
+const SERVICE_NAMES = [1, 8, 1];
 const ZIPKIN = {
   name: 'envoy.tracers.zipkin',
   typed_config: {
@@ -104,6 +107,22 @@ describe('tracing', () => {
     assert.equal(headers['x-b3-spanid'], client.id);
     assert.equal(headers['x-b3-parentspanid'], PARENT.span);
     await running.sluice.waitForStat('tracing.zipkin.reports_sent', (count) => count === 2);
+  });
+
+  it('sends Zipkin spans as protobuf where this is wanted', async () => {
+    await using collector = await startHttpUpstream((request, response) => {
+      request.resume().on('end', () => response.writeHead(202).end());
+    });
+    const typed_config = { ...ZIPKIN.typed_config, collector_endpoint_version: 'HTTP_PROTO' };
+    const tracing = { provider: { ...ZIPKIN, typed_config } };
+    await using running = await startWith(tracing, staticCluster('collector', [collector.port]));
+    assert.equal(await running.ask('/a', { host: 'shop.test' }), 200);
+    await waitUntil('a report', () => collector.requests.length === 1);
+    const { body, headers } = collector.requests[0] ?? assert.fail('nothing came');
+    assert.equal(headers['content-type'], 'application/x-protobuf');
+    const bytes = framed(Buffer.from(body, 'latin1'));
+    assert.deepEqual(textsAt(bytes, SPAN_NAMES), ['shop.test']);
+    assert.deepEqual(textsAt(bytes, SERVICE_NAMES), ['front']);
   });
 
   it('sends OpenTelemetry spans by gRPC, and none of a parent that was not sampled', async () => {

@@ -1,9 +1,10 @@
-/** A span of the Zipkin tracer: its context, and its form in JSON of version 2. */
+/** A span of the Zipkin tracer: its context, and what is told of it when it is over. */
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { type Span, type SpanKind, SpanTags } from '../span.ts';
 import { newId64 } from '../span-ids.ts';
 import { writeTraceparent, writeTracestate } from '../w3c-context.ts';
 import { type B3Ids, writeB3Context } from './b3-context.ts';
+import type { ZipkinRecord } from './span-formats.ts';
 
 export interface ZipkinContext extends B3Ids {
   readonly isSampled: boolean;
@@ -21,10 +22,9 @@ export interface ZipkinSpanParts {
   readonly isShared: boolean;
 }
 
-/** Where spans go when they are over; knows what they have in common. */
+/** Where spans go when they are over. */
 export interface ZipkinReporter {
-  readonly localEndpoint: object;
-  report(span: Buffer): void;
+  report(span: ZipkinRecord): void;
 }
 
 export class ZipkinSpan implements Span {
@@ -83,31 +83,19 @@ export class ZipkinSpan implements Span {
     const { traceId, spanId, parentId } = this.#context;
     this.note(kind === 'client' ? 'cr' : 'ss', endWallMs);
     const timestamp = micros(startWallMs);
-    const json = JSON.stringify({
+    this.#reporter.report({
       traceId,
-      ...(parentId === '' ? {} : { parentId }),
+      parentId,
       id: spanId,
-      kind: kind === 'client' ? 'CLIENT' : 'SERVER',
+      isClient: kind === 'client',
       name: this.#name,
       timestamp,
       duration: Math.max(1, micros(endWallMs) - timestamp),
-      ...(isShared ? { shared: true } : {}),
-      localEndpoint: this.#reporter.localEndpoint,
+      isShared,
       annotations: this.#annotations,
+      tags: this.#tags,
     });
-    const whole = `${json.slice(0, -1)},"tags":{${tagsAsJson(this.#tags)}}}`;
-    // Texts have one character per byte.
-    this.#reporter.report(Buffer.from(whole, 'latin1'));
   }
-}
-
-/** Members of an object, whatever their names are. */
-function tagsAsJson(tags: SpanTags): string {
-  const members: string[] = [];
-  tags.forEach((name, value) => {
-    members.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  });
-  return members.join(',');
 }
 
 function micros(wallMs: number): number {

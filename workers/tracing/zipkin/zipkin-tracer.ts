@@ -1,4 +1,4 @@
-/** The Zipkin tracer: contexts of B3 and W3C, spans as JSON to a collector by HTTP. */
+/** The Zipkin tracer: contexts of B3 and W3C, spans to a collector by HTTP. */
 import type { ZipkinTracerConfig } from '../../../shared/resources/tracing/zipkin.ts';
 import { readInteger } from '../../../shared/runtime/read-runtime.ts';
 import { ZIPKIN_TRACER } from '../../../shared/stats/templates/telemetry.ts';
@@ -10,6 +10,13 @@ import { newId64 } from '../span-ids.ts';
 import type { TracerEnv } from '../tracer-env.ts';
 import { hasW3cContext, readW3cContext } from '../w3c-context.ts';
 import { type B3Context, type B3Ids, readB3Context } from './b3-context.ts';
+import {
+  ZIPKIN_JSON,
+  ZIPKIN_PROTO,
+  type ZipkinEndpoint,
+  type ZipkinFormat,
+  type ZipkinRecord,
+} from './span-formats.ts';
 import { ZipkinSpan, type ZipkinReporter } from './zipkin-span.ts';
 
 const MIN_FLUSH_SPANS = 5;
@@ -30,7 +37,8 @@ interface Incoming extends B3Context {
 }
 
 export class ZipkinTracer implements Tracer, ZipkinReporter {
-  readonly localEndpoint: object;
+  readonly #endpoint: ZipkinEndpoint;
+  readonly #format: ZipkinFormat;
   readonly #config: ZipkinTracerConfig;
   readonly #env: TracerEnv;
   readonly #collector: HttpCollector;
@@ -42,12 +50,9 @@ export class ZipkinTracer implements Tracer, ZipkinReporter {
     this.#config = config;
     this.#env = env;
     this.#base = stats.defineBlock(ZIPKIN_TRACER, 'tracing.zipkin.');
-    this.localEndpoint = {
-      serviceName: node.cluster,
-      [localAddress.includes(':') ? 'ipv6' : 'ipv4']: localAddress,
-      port: 0,
-    };
-    const kind = { contentType: 'application/json', accepted: 202 };
+    this.#endpoint = { serviceName: node.cluster, ip: localAddress };
+    this.#format = config.isProtobuf ? ZIPKIN_PROTO : ZIPKIN_JSON;
+    const kind = { contentType: this.#format.contentType, accepted: 202 };
     this.#collector = new HttpCollector(config.collector, kind, env.services);
     this.#sender = new BatchSender({
       loop,
@@ -80,8 +85,8 @@ export class ZipkinTracer implements Tracer, ZipkinReporter {
     return new ZipkinSpan(context, { operation, kind, startWallMs, isShared }, this);
   }
 
-  report(span: Buffer): void {
-    this.#sender.add(span);
+  report(span: ZipkinRecord): void {
+    this.#sender.add(this.#format.encode(span, this.#endpoint));
   }
 
   release(): void {
@@ -122,11 +127,7 @@ export class ZipkinTracer implements Tracer, ZipkinReporter {
 
   #send(spans: readonly Buffer[], done: (outcome: Outcome) => void): void {
     this.#env.stats.add(this.#base + index.spans_sent, spans.length);
-    const body = Buffer.from(
-      `[${spans.map((span) => span.toString('latin1')).join(',')}]`,
-      'latin1',
-    );
-    this.#collector.send(body, (outcome) => {
+    this.#collector.send(this.#format.join(spans), (outcome) => {
       this.#count(OUTCOMES[outcome]);
       done(outcome);
     });
