@@ -13,6 +13,8 @@ import { createMemoryFile, mapSharedMemory } from '../posix/shared-memory.ts';
 
 const SLOT_NUMBERS = 2;
 export const RATE_LIMIT_SLOTS_MAX = 1 << 16;
+/** A name looks at so many slots for its own or a free one: a full page costs nobody more. */
+const PROBES_MAX = 64;
 const PAGE_BYTES = RATE_LIMIT_SLOTS_MAX * SLOT_NUMBERS * 8;
 
 /** Memory that nobody touched costs nothing. */
@@ -35,12 +37,13 @@ export class RateLimitPage {
   }
 
   /**
-   * The slot of a limit, the same for every worker; undefined when other limits have all of them.
+   * The slot of a limit, the same for every worker; undefined when other limits have all of those
+   * where it might be.
    */
   slotOf(limit: string): number | undefined {
     const hash = createHash('sha256').update(limit).digest().readBigInt64LE() || 1n;
     const first = Number(BigInt.asUintN(16, hash));
-    for (let step = 0; step < RATE_LIMIT_SLOTS_MAX; step++) {
+    for (let step = 0; step < PROBES_MAX; step++) {
       const slot = (first + step) % RATE_LIMIT_SLOTS_MAX;
       const owner = Atomics.compareExchange(this.#numbers, slot * SLOT_NUMBERS, 0n, hash);
       if (owner === 0n || owner === hash) return slot;

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRateLimitPage, RateLimitPage } from '../../../../shared/limits/rate-limit-page.ts';
+import {
+  createRateLimitPage,
+  RATE_LIMIT_SLOTS_MAX,
+  RateLimitPage,
+} from '../../../../shared/limits/rate-limit-page.ts';
 import { sharedBucket, TokenBucket } from '../../../../workers/filters/common/token-bucket.ts';
 
 const OPTIONS = { maxTokens: 100, tokensPerFill: 3, fillIntervalMs: 1000, place: 'filters[0]' };
@@ -50,6 +54,19 @@ describe('a token bucket', () => {
     ]) {
       assert.equal(drain(bucket, NOW), 100);
     }
+  });
+
+  it('looks at few slots of a page that is nearly full, and finds what is there', () => {
+    const page = RateLimitPage.map(createRateLimitPage());
+    const slots = new Map<string, number>();
+    let refused = 0;
+    for (let at = 0; refused === 0; at++) {
+      const slot = page.slotOf(`limit ${at}`);
+      if (slot === undefined) refused++;
+      else slots.set(`limit ${at}`, slot);
+    }
+    assert.ok(new Set(slots.values()).size < RATE_LIMIT_SLOTS_MAX, 'there are free ones elsewhere');
+    for (const [name, slot] of slots) assert.equal(page.slotOf(name), slot);
   });
 
   it('loses no token and makes none when another worker takes in between', () => {
