@@ -41,9 +41,11 @@ export function templatesOf(list: readonly Declaration<Kinded>[]): readonly Stat
  * and nothing else.
  */
 export interface FilterSwitch {
+  /** No settings of a filter have a member of this name. */
+  readonly isFilterSwitch: true;
   readonly disabled: boolean;
 }
 
 export function isFilterSwitch(config: unknown): config is FilterSwitch {
-  return typeof config === 'object' && config !== null && 'disabled' in config;
+  return typeof config === 'object' && config !== null && 'isFilterSwitch' in config;
 }

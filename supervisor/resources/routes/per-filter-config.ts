@@ -52,7 +52,7 @@ function resolveOne(name: string, config: Any, scope: Scope): unknown {
 
 function resolveWrapped(name: string, message: Any & FilterConfig, scope: Scope): unknown {
   const { config } = message;
-  if (message.disabled === true) return { disabled: true } satisfies FilterSwitch;
+  if (message.disabled === true) return filterSwitch(true);
   if (config === undefined) {
     scope.error(
       'extension',
@@ -61,6 +61,10 @@ function resolveWrapped(name: string, message: Any & FilterConfig, scope: Scope)
     return undefined;
   }
   // An Any that is there and empty turns on what is off by default, without settings.
-  if (typeNameOf(config['@type']) === '') return { disabled: false } satisfies FilterSwitch;
+  if (typeNameOf(config['@type']) === '') return filterSwitch(false);
   return resolveOne(name, config, scope.at('config'));
+}
+
+function filterSwitch(disabled: boolean): FilterSwitch {
+  return { isFilterSwitch: true, disabled };
 }
