@@ -11,6 +11,7 @@ import { describe, it } from 'node:test';
 import { pingFrame, settingsFrame, windowUpdateFrame } from '../../../workers/http2/frames.ts';
 import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import { framesOf, GET, headersFrame, openFrames } from '../../support/peers/http2-client.ts';
+import type { RawConnection } from '../../support/peers/raw-client.ts';
 import { type Sluice, startSluice } from '../../support/programs/sluice.ts';
 
 const MIB = 1024 * 1024;
@@ -89,9 +90,7 @@ describe('what waits for a client of HTTP/2', () => {
     const { sluice } = stage;
     const client = await openFrames(stage.port);
     client.socket.pause();
-    const window = settingsFrame([[INITIAL_WINDOW_SIZE, LARGEST_WINDOW]]);
-    client.send(window + windowUpdateFrame(0, LARGEST_WINDOW - 65_535));
-    client.send(headersFrame(1, GET));
+    askWithoutWindow(client);
     await sluice.waitForStat('http2.outbound_frames_active', (value) => value > 16);
     for (let at = 0; at < PINGS; at++) client.send(pingFrame('12345678', false));
     await sluice.waitForStat('http2.outbound_control_frames_active', (value) => value === PINGS);
@@ -107,9 +106,7 @@ describe('what waits for a client of HTTP/2', () => {
     const { sluice } = stage;
     const client = await openFrames(stage.port);
     client.socket.pause();
-    const window = settingsFrame([[INITIAL_WINDOW_SIZE, LARGEST_WINDOW]]);
-    client.send(window + windowUpdateFrame(0, LARGEST_WINDOW - 65_535));
-    client.send(headersFrame(1, GET));
+    askWithoutWindow(client);
     await sluice.waitForStat('http2.outbound_frames_active', (value) => value > 5000);
     client.socket.resume();
     await sluice.waitForStat('http.web.downstream_rq_completed', (value) => value === 1);
@@ -124,11 +121,16 @@ describe('what waits for a client of HTTP/2', () => {
     const { sluice } = stage;
     const client = await openFrames(stage.port);
     client.socket.pause();
-    const window = settingsFrame([[INITIAL_WINDOW_SIZE, LARGEST_WINDOW]]);
-    client.send(window + windowUpdateFrame(0, LARGEST_WINDOW - 65_535));
-    client.send(headersFrame(1, GET));
+    askWithoutWindow(client);
     await sluice.waitForStat('http2.outbound_frames_active', (value) => value > 16);
     client.socket.resetAndDestroy();
     await nothingWaits(stage);
   });
 });
+
+/** Windows hold nothing up: only the connection does. */
+function askWithoutWindow(client: RawConnection): void {
+  const window = settingsFrame([[INITIAL_WINDOW_SIZE, LARGEST_WINDOW]]);
+  client.send(window + windowUpdateFrame(0, LARGEST_WINDOW - 65_535));
+  client.send(headersFrame(1, GET));
+}
