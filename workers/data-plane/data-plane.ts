@@ -14,6 +14,7 @@ import type { DrainCommand, ListeningDescriptor } from '../listener/listener-com
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
+import { makeClusterFilters } from './filter-parts.ts';
 import { makeClients } from './make-clients.ts';
 import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
 import { holdViews } from '../router/route-views.ts';
@@ -95,15 +96,11 @@ class WorkerDataPlane implements DataPlane {
       breakerPage: () => this.#limitsPage(),
       outlierPage: () => (this.#outlierPage ??= new OutlierPage(pagesOf(env).outlierFd)),
       find: (name) => this.#clusters.get(name),
+      makeAttemptFilters: (...of) => makeClusterFilters(...of, this.#compiler),
       ...upstreamNotices(env),
       connectInside: (to) => connectInside(this.#listeners.get(to.listener), to, this.#loop),
     });
-    this.#drain = new DrainState({
-      drainTimeS: env.heritage.drainTimeS,
-      closeIdleAfterMs: env.heritage.drainIdleCloseMs,
-      nowMs: () => this.#loop.clock.ms,
-      random: Math.random,
-    });
+    this.#drain = this.#makeDrain();
     const pages = this.#sharedPages();
     const own = { loop: this.#loop, runtime: this.#runtime };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
@@ -198,6 +195,12 @@ class WorkerDataPlane implements DataPlane {
     // Some logs go to clusters.
     await this.#accessLogs.close();
     this.#loop.run(undefined, () => this.#clusters.close());
+  }
+
+  #makeDrain(): DrainState {
+    const { drainTimeS, drainIdleCloseMs: closeIdleAfterMs } = this.#env.heritage;
+    const nowMs = (): number => this.#loop.clock.ms;
+    return new DrainState({ drainTimeS, closeIdleAfterMs, nowMs, random: Math.random });
   }
 
   #makeChanges(): ChangeQueue {

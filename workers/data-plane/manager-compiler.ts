@@ -7,14 +7,12 @@ import type { RouterFilterSettings } from '../../shared/resources/filters/http/r
 import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
-import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
+import type { TerminalFilterFactory } from '../stream/filter.ts';
 import { ConnectionManager, type RouteSource } from '../manager/manager.ts';
 import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
-import { sharedLimits } from '../filters/common/token-bucket.ts';
-import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import type { RouterContext } from '../router/router-context.ts';
@@ -22,6 +20,7 @@ import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { holdViews } from '../router/route-views.ts';
 import { compileTracing } from './compile-tracing.ts';
+import { filterParts, makeAttemptFilters, makeFilterFactories } from './filter-parts.ts';
 import { serverCodecs, traitsOf } from './codec-choice.ts';
 import {
   type ChainContext,
@@ -52,34 +51,24 @@ export function compileManager(
   });
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
-  const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
-  const terminal = terminalFilter(config, listener, own, context);
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const filterReleases: (() => void)[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
-    loop,
-    stats: env.stats,
-    runtime,
+    ...filterParts(context, bucketOwner),
     ...namesOf(config.statPrefix),
     ...tooLargeCounters(stats),
     bufferLimitBytes,
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
-    compressorOffers: new WeakMap(),
-    taps: context.taps,
-    ...viewsOf(context.clusters),
-    services: context.services,
     missingRoutes: (headers) => routes.missingFor?.(headers),
-    routeDemand: context.routeDemand,
-    extensions: context.extensions,
-    grpc: context.grpcServices,
-    ...processOf(env),
-    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner),
-    startTasks: context.startTasks,
-    secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (act) => void filterReleases.push(act),
   };
+  const own = {
+    ledger: routerLedger,
+    upstreamLogs: upstreamLogs.logs,
+    attemptFilters: makeAttemptFilters(routerOf(config).options.upstreamFilters, filterContext),
+  };
+  const terminal = terminalFilter(config, listener, own, context);
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
@@ -89,7 +78,8 @@ export function compileManager(
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
-    filters: filtersOf(config, filterContext),
+    // Those before the router.
+    filters: makeFilterFactories(config.filters.slice(0, -1), filterContext),
     terminal,
     drain: context.drain.viewOf(listener, context.chainDrain),
     tracing: compileTracing(config, listener, context, filterContext),
@@ -104,38 +94,6 @@ export function compileManager(
   return { server: serveHttp(manager), release };
 }
 
-/** What filters may know of their process. */
-function processOf({
-  heritage,
-  log,
-}: CompilerContext['env']): Pick<
-  FilterContext,
-  'nodeCluster' | 'nodeMetadata' | 'isFirstWorker' | 'log'
-> {
-  return {
-    nodeCluster: heritage.node.cluster,
-    nodeMetadata: heritage.node.metadata,
-    isFirstWorker: heritage.workerIndex === 0,
-    log,
-  };
-}
-
-/** What filters may know of clusters. */
-function viewsOf(
-  clusters: CompilerContext['clusters'],
-): Pick<
-  FilterContext,
-  'callCluster' | 'clusterHealth' | 'clusterMetadata' | 'clusterStatPrefix' | 'wantedHosts'
-> {
-  return {
-    clusterHealth: (name) => clusters.get(name)?.health(),
-    clusterMetadata: (name) => clusters.get(name)?.resource.metadata,
-    clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
-    wantedHosts: (name) => clusters.get(name)?.wantedHosts,
-    callCluster: (name) => clusters.get(name),
-  };
-}
-
 function tooLargeCounters(
   stats: ManagerStats,
 ): Pick<FilterContext, 'countRequestTooLarge' | 'countResponseTooLarge'> {
@@ -143,17 +101,6 @@ function tooLargeCounters(
     countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
     countResponseTooLarge: () => stats.count(RS_TOO_LARGE),
   };
-}
-
-/** Those before the router. */
-function filtersOf(
-  config: HttpConnectionManager,
-  context: FilterContext,
-): readonly FilterFactory[] {
-  return config.filters.slice(0, -1).map((filter) => {
-    const factory = makeFilterFactory(filter, context);
-    return filter.isOffByDefault === true ? offByDefault(factory) : factory;
-  });
 }
 
 function routeSource(config: HttpConnectionManager, context: CompilerContext): RouteSource {
@@ -188,7 +135,7 @@ function routerOf(config: HttpConnectionManager): RouterFilterSettings {
 function terminalFilter(
   config: HttpConnectionManager,
   listener: ListenerResource,
-  own: Pick<RouterContext, 'ledger' | 'upstreamLogs'>,
+  own: Pick<RouterContext, 'ledger' | 'upstreamLogs' | 'attemptFilters'>,
   context: CompilerContext,
 ): TerminalFilterFactory {
   const last = routerOf(config);
@@ -208,11 +155,6 @@ function terminalFilter(
     },
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
-}
-
-function offByDefault(factory: FilterFactory): FilterFactory {
-  const { name } = factory;
-  return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
 }
 
 /** Empty for routes that stand in the listener, whose places begin there. */

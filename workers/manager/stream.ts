@@ -7,23 +7,28 @@ import type { HeldBytes } from '../loop/held-bytes.ts';
 import { configsOf } from '../routing/route-context.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
 import type { Metadata, RequestDecoder, ResetReason, ResponseEncoder } from '../stream/codec.ts';
-import type { LocalReply, RequestBody, TerminalFilter } from '../stream/filter.ts';
-import { type ChainStream, FilterChain } from './filter-chain.ts';
+import type {
+  LocalReply,
+  RequestBody,
+  TerminalCallbacks,
+  TerminalFilter,
+} from '../stream/filter.ts';
+import { type ChainStream, FilterChain } from '../filter-chain/filter-chain.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import { type AccessLogType, StreamInfo } from '../stream/stream-info.ts';
 import type { HttpConnection } from './connection.ts';
-import { buildLocalReply, internalError, tooLarge } from './local-reply.ts';
+import { buildLocalReply, internalError, tooLarge } from '../filter-chain/local-reply.ts';
 import type { ConnectionManager } from './manager.ts';
 import { type CheckedRefusal, requestRefusal } from './request-checks.ts';
-import { activeFilters } from './route-filters.ts';
+import { activeFilters } from '../filter-chain/active-filters.ts';
 import { nextInfo, noteCodecBytes, noteReset, noteRoute } from './stream-facts.ts';
 import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
 import { allowsUpgrade, upgradeType } from './upgrades.ts';
 
 const NOTHING = Buffer.alloc(0);
 
-export class HttpStream implements RequestDecoder, ChainStream {
+export class HttpStream implements RequestDecoder, ChainStream, TerminalCallbacks {
   info: StreamInfo;
   readonly heldByAll: HeldBytes;
   readonly bufferLimitBytes: number;
@@ -144,16 +149,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   checkHeldBytes(): void {
-    const { bufferLimitBytes } = this;
-    const chain = this.#chain;
-    if (chain === undefined || this.isRequestDropped) return;
-    if (chain.heldRequestBytes > bufferLimitBytes) {
-      this.#manager.ledger.answeredHere('request_too_large');
-      this.sendLocalReply(tooLarge.request);
-    } else if (chain.heldResponseBytes > bufferLimitBytes) {
-      this.#manager.ledger.answeredHere('response_too_large');
-      this.sendLocalReply(tooLarge.response);
-    }
+    const side = this.#chain?.overfullSide(this.bufferLimitBytes);
+    if (side === undefined || this.isRequestDropped) return;
+    this.#manager.ledger.answeredHere(`${side}_too_large`);
+    this.sendLocalReply(tooLarge[side]);
   }
 
   decodeTrailers(trailers: HeaderMap): void {

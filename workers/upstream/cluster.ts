@@ -11,6 +11,7 @@ import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { HealthChecker } from '../health/health-checker.ts';
 import { RedisAccount } from './hosts/redis-account.ts';
 import { UpstreamSockets } from '../upstream-transport/upstream-sockets.ts';
+import type { FilterFactory } from '../stream/filter.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { SlicedWork } from '../loop/sliced-work.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
@@ -33,7 +34,7 @@ import type { LocalCluster } from './balancing/zone-picker.ts';
 import { ReportedLoadTeller } from './load-reports/reported-load-teller.ts';
 import { Retained } from './hosts/retained.ts';
 import type { SharedLimits } from './resource-limits.ts';
-import type { ClusterContext } from './cluster-context.ts';
+import type { AttemptFilterSet, ClusterContext } from './cluster-context.ts';
 import { ClusterLimits, type Priority } from './cluster-limits.ts';
 import { HashTableStats } from './hashing/hash-table-stats.ts';
 
@@ -61,6 +62,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   /** Where requests wait for their hosts, when hosts are the names that requests carry. */
   readonly wantedHosts: WantedHosts | undefined;
   readonly #tableStats: HashTableStats;
+  readonly #attemptFilters: AttemptFilterSet | undefined;
   resource: ClusterResource;
   readonly #work: SlicedWork;
   readonly #set: HostSet;
@@ -89,8 +91,10 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.#requested = requested;
     this.wantedHosts = wantedHosts;
     this.#preconnecting = this.#makePreconnecting();
-    this.#loadTeller = this.#makeLoadTeller();
+    this.#loadTeller = ReportedLoadTeller.of(resource, context);
     this.#checker = this.#makeChecker();
+    this.#attemptFilters =
+      resource.upstreamHttp.filters && context.makeAttemptFilters(resource, this.stats.prefix);
     this.#work = new SlicedWork(context.loop);
     this.#set = this.#makeHostSet();
     this.retained = new Retained(() => this.#release());
@@ -102,6 +106,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   get hosts(): readonly UpstreamHost[] {
     return this.#set.hosts;
+  }
+
+  /** What attempts pass before the codec; undefined: what the router says. */
+  get attemptFilters(): readonly FilterFactory[] | undefined {
+    return this.#attemptFilters?.factories;
   }
 
   /** Checks that count as its traffic. */
@@ -292,16 +301,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     });
   }
 
-  #makeLoadTeller(): ReportedLoadTeller | undefined {
-    const policy = findPolicy(this.resource.lbPolicy, 'client_side_weighted_round_robin');
-    if (policy === undefined) return undefined;
-    return new ReportedLoadTeller({
-      loop: this.loop,
-      updateMs: policy.loadReports.updateMs,
-      tell: (weights) => this.#context.loadReported(this.name, weights),
-    });
-  }
-
   #makeChecker(): HealthChecker | undefined {
     const { healthChecks: checks } = this.resource;
     if (checks === undefined) return undefined;
@@ -322,5 +321,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.sockets.release();
     this.stats.release();
     this.#tableStats.release();
+    this.#attemptFilters?.release();
   }
 }

@@ -23,7 +23,7 @@ import { headerCase } from '../http/http1-options.ts';
 import type { Scope } from '../scope.ts';
 import { REDIS_EXTENSION, REDIS_OPTIONS } from './redis-options.ts';
 import { TCP_EXTENSION } from './tcp-options.ts';
-import { checkUpstreamFilters } from './upstream-filters.ts';
+import { resolveClusterFilters } from '../filters/upstream-filters.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 
 const EXTENSION = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -159,7 +159,7 @@ function resolveTyped(
   scope: Scope,
 ): UpstreamHttp {
   refuseOtherFields(options, EXTENSION_FIELDS, scope);
-  checkUpstreamFilters(options.http_filters ?? [], scope.at('http_filters'));
+  const filters = resolveClusterFilters(options.http_filters ?? [], scope.at('http_filters'));
   const { upstreamHttp, ...rest } = common(
     options.common_http_protocol_options ?? {},
     {
@@ -170,7 +170,11 @@ function resolveTyped(
     },
     scope.at('common_http_protocol_options'),
   );
-  return { ...rest, upstreamHttp: { ...upstreamHttp, ...resolveRequestPolicies(options, scope) } };
+  const own = {
+    ...resolveRequestPolicies(options, scope),
+    ...optional('filters', filters.length > 0 ? filters : undefined),
+  };
+  return { ...rest, upstreamHttp: { ...upstreamHttp, ...own } };
 }
 
 function typedHttp1(options: HttpProtocolOptions, scope: Scope): Http1ClientOptions | undefined {
