@@ -75,7 +75,9 @@ class WorkerDataPlane implements DataPlane {
     const { timers, held } = this.#loop;
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
+    this.#taps = makeTaps(env, this.#loop, this.#runtime);
     this.#clusters = new ClusterManager({
+      taps: this.#taps,
       loop: this.#loop,
       overload: this.#overload,
       stats: env.stats,
@@ -119,7 +121,6 @@ class WorkerDataPlane implements DataPlane {
       overload: this.#overload,
       drain: this.#drain,
     });
-    this.#taps = makeTaps(env);
     this.#compiler = {
       env,
       ...own,
