@@ -75,9 +75,8 @@ class WorkerDataPlane implements DataPlane {
     const { timers, held } = this.#loop;
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
-    this.#taps = makeTaps(env, this.#loop, this.#runtime);
     this.#clusters = new ClusterManager({
-      taps: this.#taps,
+      taps: (this.#taps = makeTaps(env, this.#loop, this.#runtime)),
       loop: this.#loop,
       overload: this.#overload,
       stats: env.stats,

@@ -22,7 +22,7 @@ export interface SocketTapOptions {
   readonly connectionPerEvent: boolean;
   readonly counted: (how: 'streamed_submit' | 'buffered_submit') => void;
   /** Unix milliseconds. */
-  nowMs(): number;
+  readonly nowMs: () => number;
 }
 
 type Direction = 'read' | 'write';

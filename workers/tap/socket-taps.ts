@@ -10,13 +10,13 @@ import type { ActiveTap } from './request-tap.ts';
 import { SocketTap } from './socket-tap.ts';
 
 interface SocketTapParts extends Omit<SocketTapSettings, 'source'> {
-  inForce(): ActiveTap | undefined;
+  readonly inForce: () => ActiveTap | undefined;
 }
 
 interface SocketTapsEnv {
   readonly stats: StatWriter;
   readonly runtime: Runtime;
-  nowMs(): number;
+  readonly nowMs: () => number;
 }
 
 export interface WatchedSockets {
@@ -52,7 +52,7 @@ export class SocketTaps implements WatchedSockets {
   ): TransportWatcher | undefined {
     const tap = inForce();
     if (tap === undefined) return undefined;
-    const { stats, runtime, nowMs } = this.#env;
+    const { stats, runtime } = this.#env;
     const { enabled } = tap.settings;
     if (enabled !== undefined && !isEnabled(enabled, runtime, runtime.random())) {
       stats.increment(base + SOCKET_TAP.index.cx_sampled_out);
@@ -64,7 +64,7 @@ export class SocketTaps implements WatchedSockets {
       addresses,
       connectionPerEvent,
       counted: (how) => stats.increment(base + SOCKET_TAP.index[how]),
-      nowMs,
+      nowMs: () => this.#env.nowMs(),
     });
   }
 }

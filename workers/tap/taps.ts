@@ -18,7 +18,7 @@ export interface TapsOptions {
   readonly stats: StatWriter;
   readonly runtime: Runtime;
   /** Unix milliseconds. */
-  nowMs(): number;
+  readonly nowMs: () => number;
 }
 
 interface AdminTap extends ActiveTap {
