@@ -76,6 +76,7 @@ class WorkerDataPlane implements DataPlane {
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
     this.#clusters = new ClusterManager({
+      taps: (this.#taps = makeTaps(env, this.#loop, this.#runtime)),
       loop: this.#loop,
       overload: this.#overload,
       stats: env.stats,
@@ -119,7 +120,6 @@ class WorkerDataPlane implements DataPlane {
       overload: this.#overload,
       drain: this.#drain,
     });
-    this.#taps = makeTaps(env);
     this.#compiler = {
       env,
       ...own,
