@@ -139,7 +139,7 @@ function emptyNode(): MaskNode {
 }
 
 function childOf(node: MaskNode, name: string): MaskNode {
-  const names = (node.names ??= new Map());
+  const names = (node.names ??= new Map<string, MaskNode>());
   const known = names.get(name);
   if (known !== undefined) return known;
   const made = emptyNode();
