@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it, mock, test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { systemClock } from '../../../../shared/process/clock.ts';
 import { parseQuery } from '../../../../supervisor/http-pages/query.ts';
 import type { StatsQuestion } from '../../../../supervisor/stats-output/stats-questions.ts';
@@ -8,7 +8,7 @@ import {
   type EndpointStatValues,
 } from '../../../../supervisor/stats/endpoint-stats.ts';
 import { OrderedView } from '../../../../supervisor/stats/ordered-view.ts';
-import { StatStore, type Definition } from '../../../../supervisor/stats/stat-store.ts';
+import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
 import { DEFAULT_BUCKETS } from '../../../../supervisor/stats/stats-config.ts';
 import { StatsPages } from '../../../../supervisor/stats-output/stats-pages.ts';
 import { defaultTagRules } from '../../../../supervisor/stats/tags/default-tag-rules.ts';
@@ -383,27 +383,3 @@ for (const [accepted, isGzipped] of [
     assert.equal((await pagesOf(recordedStore()).read('/stats', question)).isGzipped, isGzipped);
   });
 }
-
-test('the families of a page are not made for a client that is gone', async () => {
-  const store = new StatStore();
-  for (let name = 0; name < 500; name++) store.hold(CLUSTER, `cluster.c${name}.`);
-  const pages = pagesOf(store, [fixedTag('t', 'v')]);
-  const made = { groups: 0 };
-  const groupOf = Reflect.get(TagGroups.prototype, 'groupOf');
-  mock.method(TagGroups.prototype, 'groupOf', function counted(this: TagGroups, block: Definition) {
-    made.groups++;
-    return groupOf.call(this, block);
-  });
-  const { body } = await pages.read('/stats/prometheus', ask(''));
-  const pieces = (body as Iterable<string>)[Symbol.iterator]();
-  for (let piece = 0; piece < 100; piece++) pieces.next();
-  pieces.return?.();
-  const atEnd = made.groups;
-  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
-  assert.ok(atEnd > 0 && atEnd < 500, `${atEnd}`);
-  assert.equal(made.groups, atEnd);
-  // Another client has them all, and what was made once is not made again.
-  assert.match(await read(pages, '/stats/prometheus'), /envoy_cluster_name="c499"/);
-  assert.equal(made.groups, 500);
-  mock.restoreAll();
-});
