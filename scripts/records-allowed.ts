@@ -98,7 +98,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'supervisor/services/control-stream.ts': 1,
       'workers/access-log/loggers/grpc/log-entry-common.ts': 1,
       'workers/http1/serialise.ts': 1,
-      'workers/net/connect-errors.ts': 1,
+      'workers/net/connection-errors.ts': 1,
     },
   ],
   [

@@ -15,6 +15,7 @@ import type { MatcherTree } from './routes/matcher-tree.ts';
 import type { GateFilter, TcpTerminalFilter } from './filters/network-filters.ts';
 import type { RouteConfigurationResource } from './routes/route.ts';
 import type { ScopedRoutes } from './routes/scoped-routes.ts';
+import type { SocketTap } from './tap.ts';
 import type { DownstreamTls } from './tls.ts';
 import type { UdpListenerResource } from './udp-listener.ts';
 
@@ -69,6 +70,8 @@ export interface FilterChain {
   readonly networkFilters: readonly NetworkFilter[];
   /** Absent: plain bytes. */
   readonly tls?: DownstreamTls;
+  /** What looks at the bytes of its connections, outermost first. */
+  readonly taps?: readonly SocketTap[];
 }
 
 export interface CidrRange {

@@ -1,9 +1,11 @@
 /**
- * Transport sockets of listeners and clusters: plain bytes and TLS, and of clusters either of them
- * behind the PROXY protocol. Anything else is refused.
+ * Transport sockets of listeners and clusters: plain bytes and TLS, either of them tapped, and of
+ * clusters behind the PROXY protocol. Anything else is refused.
  */
 import type { QuicUpstreamTransport } from '../../shared/api/generated/envoy/extensions/transport_sockets/quic/v3/quic_transport.ts';
 import type { TransportSocket } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
+import type { Tap } from '../../shared/api/generated/envoy/extensions/transport_sockets/tap/v3/tap.ts';
+import type { SocketTap } from '../../shared/resources/tap.ts';
 import type { DownstreamTls, UpstreamTls } from '../../shared/resources/tls.ts';
 import type {
   ProxyProtocolConfig,
@@ -15,31 +17,39 @@ import type { InternalUpstreamTransport } from '../../shared/api/generated/envoy
 import type { UpstreamSocketOptions } from '../../shared/resources/clusters/cluster.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import { extension, ExtensionRegistry } from './extensions.ts';
+import { resolveSocketTap, withTap } from './socket-tap.ts';
 import { resolvePassedOn } from './proxy-tlvs.ts';
 import { optional } from './values.ts';
 import type { Scope } from './scope.ts';
 import { resolveDownstreamTls, resolveUpstreamTls } from './tls/tls-context.ts';
 
-interface Resolved<Tls> {
-  readonly tls: Tls | undefined;
+export interface DownstreamSocket {
+  readonly tls?: DownstreamTls;
+  readonly taps?: readonly SocketTap[];
 }
 
 const rawBuffer = extension(
   'envoy.transport_sockets.raw_buffer',
   'envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer',
-  () => ({ tls: undefined }),
+  () => ({}),
 );
 const TLS_NAME = 'envoy.transport_sockets.tls';
 const TLS_TYPE = 'envoy.extensions.transport_sockets.tls.v3';
+const TAP_NAME = 'envoy.transport_sockets.tap';
+const TAP_TYPE = 'envoy.extensions.transport_sockets.tap.v3.Tap';
 
-export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<Resolved<DownstreamTls>>(
+export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<DownstreamSocket>(
   'envoy.transport_sockets.downstream',
   'transport socket',
   [
     rawBuffer,
-    extension(TLS_NAME, `${TLS_TYPE}.DownstreamTlsContext`, (message: object, scope) => ({
-      tls: resolveDownstreamTls(message, scope),
-    })),
+    extension(TLS_NAME, `${TLS_TYPE}.DownstreamTlsContext`, (message: object, scope) =>
+      optional('tls', resolveDownstreamTls(message, scope)),
+    ),
+    extension(TAP_NAME, TAP_TYPE, (message: Tap, scope): DownstreamSocket => {
+      const inner = resolveDownstreamSocket(message.transport_socket, scope.at('transport_socket'));
+      return withTap(inner, resolveSocketTap(message, scope));
+    }),
   ],
 );
 
@@ -57,9 +67,10 @@ const QUIC_FIELDS = knownFields<QuicUpstreamTransport>(['upstream_tls_context'])
 const TLV_FIELDS = knownFields<TlvEntry>(['type', 'value']);
 
 export interface UpstreamSocket {
-  readonly tls: UpstreamTls | undefined;
+  readonly tls?: UpstreamTls;
   readonly proxyProtocol?: ProxyProtocolSender;
   readonly handedOn?: UpstreamSocketOptions['handedOn'];
+  readonly taps?: readonly SocketTap[];
 }
 
 export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocket>(
@@ -67,9 +78,13 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocket>(
   'transport socket',
   [
     rawBuffer,
-    extension(TLS_NAME, `${TLS_TYPE}.UpstreamTlsContext`, (message: object, scope) => ({
-      tls: resolveUpstreamTls(message, scope),
-    })),
+    extension(TLS_NAME, `${TLS_TYPE}.UpstreamTlsContext`, (message: object, scope) =>
+      optional('tls', resolveUpstreamTls(message, scope)),
+    ),
+    extension(TAP_NAME, TAP_TYPE, (message: Tap, scope): UpstreamSocket => {
+      const inner = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
+      return withTap(inner, resolveSocketTap(message, scope));
+    }),
     extension(
       'envoy.transport_sockets.upstream_proxy_protocol',
       'envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport',
@@ -88,12 +103,12 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocket>(
   ],
 );
 
-/** Undefined for plain bytes and after a reported problem. */
+/** Plain bytes after a reported problem, too. */
 export function resolveDownstreamSocket(
   message: TransportSocket | undefined,
   scope: Scope,
-): DownstreamTls | undefined {
-  return message === undefined ? undefined : DOWNSTREAM_SOCKETS.resolve(message, scope)?.tls;
+): DownstreamSocket {
+  return message === undefined ? {} : (DOWNSTREAM_SOCKETS.resolve(message, scope) ?? {});
 }
 
 /** Plain bytes after a reported problem, too. */
@@ -101,8 +116,7 @@ export function resolveUpstreamSocket(
   message: TransportSocket | undefined,
   scope: Scope,
 ): UpstreamSocket {
-  const plain = { tls: undefined };
-  return message === undefined ? plain : (UPSTREAM_SOCKETS.resolve(message, scope) ?? plain);
+  return message === undefined ? {} : (UPSTREAM_SOCKETS.resolve(message, scope) ?? {});
 }
 
 function resolveProxyProtocol(
@@ -111,8 +125,8 @@ function resolveProxyProtocol(
 ): UpstreamSocket {
   refuseOtherFields(message, PROXY_FIELDS, scope);
   const { config = {} } = message;
-  const { tls } = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
-  return { tls, proxyProtocol: resolveProxySender(config, scope.at('config')) };
+  const inner = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
+  return { ...inner, proxyProtocol: resolveProxySender(config, scope.at('config')) };
 }
 
 /** Clusters that offer other versions of HTTP beside HTTP/3 go by these, in Envoy over the same TLS. */
@@ -122,9 +136,8 @@ function resolveQuic(message: QuicUpstreamTransport, scope: Scope): UpstreamSock
     'no_effect',
     'Node.js has no QUIC: connections are made over TCP with the same TLS',
   );
-  return {
-    tls: resolveUpstreamTls(message.upstream_tls_context ?? {}, scope.at('upstream_tls_context')),
-  };
+  const { upstream_tls_context: tls = {} } = message;
+  return optional('tls', resolveUpstreamTls(tls, scope.at('upstream_tls_context')));
 }
 
 /** The header that connections begin with. */

@@ -78,6 +78,7 @@ class WorkerDataPlane implements DataPlane {
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
     this.#clusters = new ClusterManager({
+      taps: (this.#taps = makeTaps(env, this.#loop, this.#runtime)),
       loop: this.#loop,
       overload: this.#overload,
       stats: env.stats,
@@ -121,7 +122,6 @@ class WorkerDataPlane implements DataPlane {
       overload: this.#overload,
       drain: this.#drain,
     });
-    this.#taps = makeTaps(env);
     this.#compiler = {
       env,
       ...own,

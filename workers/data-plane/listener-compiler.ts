@@ -87,7 +87,10 @@ function* compileParts(
     if (parts !== undefined) releases.push(parts.release);
     const tls = compileTls(chain, resource, context);
     if (tls !== undefined) releases.push(() => tls.release());
-    return { resource: chain, server: parts?.server, tls, drain, explain: parts?.explain };
+    const watched = context.taps.watch(chain.taps);
+    if (watched !== undefined) releases.push(() => watched.release());
+    const { server, explain } = parts ?? {};
+    return { resource: chain, server, tls, drain, watch: watched?.watch, explain };
   };
   const listenerFilters = resource.listenerFilters.flatMap((filter) => {
     const runner = LISTENER_FILTERS.make(filter, context.env.stats);

@@ -4,6 +4,7 @@ import { HeaderMap } from '../stream/header-map.ts';
 import { connectionStream } from '../stream/stream-info.ts';
 import type { TreeMatcher } from '../matching/matcher-tree.ts';
 import type { ConnectionFacts } from '../stream/connection-facts.ts';
+import type { Watch } from '../net/transport-watcher.ts';
 import type { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { ExplainStream } from '../stream/explained.ts';
 import type { ChainServer } from '../stream/chain-server.ts';
@@ -15,6 +16,8 @@ export interface CompiledChain {
   /** Undefined for a chain without filters, which closes its connections. */
   readonly server: ChainServer | undefined;
   readonly tls: DownstreamTlsFactory | undefined;
+  /** Who looks at the bytes of its connections; undefined: nobody. */
+  readonly watch?: Watch | undefined;
   /** Of this version of it. */
   readonly drain: ChainDrain;
   /** Absent where it does not serve HTTP. */

@@ -9,6 +9,8 @@ import type {
 } from '../../shared/resources/clusters/cluster.ts';
 import type { ProxyProtocolSender } from '../../shared/resources/clusters/proxy-protocol.ts';
 import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../shared/resources/clusters/socket-match.ts';
+import type { WatchedSockets } from '../tap/socket-taps.ts';
+import type { Taps } from '../tap/taps.ts';
 import { UpstreamTlsFactory, type UpstreamTlsEnv } from '../tls/upstream-tls.ts';
 
 export interface UpstreamSocket {
@@ -16,6 +18,12 @@ export interface UpstreamSocket {
   readonly tls: UpstreamTlsFactory | undefined;
   readonly proxyProtocol: ProxyProtocolSender | undefined;
   readonly handedOn: UpstreamSocketOptions['handedOn'];
+  /** Who looks at the bytes; undefined: nobody. */
+  readonly watched?: WatchedSockets | undefined;
+}
+
+export interface UpstreamSocketsEnv extends UpstreamTlsEnv {
+  readonly taps: Pick<Taps, 'watch'>;
 }
 
 export class UpstreamSockets {
@@ -24,7 +32,7 @@ export class UpstreamSockets {
   readonly #matched = new Map<string, UpstreamSocket>();
 
   /** Throws when OpenSSL does not take a configuration. */
-  constructor(resource: ClusterResource, env: UpstreamTlsEnv) {
+  constructor(resource: ClusterResource, env: UpstreamSocketsEnv) {
     this.#resource = resource;
     this.#own = makeSocket(resource, env);
     for (const match of resource.socketMatches ?? []) {
@@ -44,13 +52,17 @@ export class UpstreamSockets {
   }
 
   release(): void {
-    for (const { tls } of [this.#own, ...this.#matched.values()]) tls?.release();
+    for (const { tls, watched } of [this.#own, ...this.#matched.values()]) {
+      tls?.release();
+      watched?.release();
+    }
   }
 }
 
 function makeSocket(
-  { tls, proxyProtocol, handedOn }: UpstreamSocketOptions,
-  env: UpstreamTlsEnv,
+  { tls, proxyProtocol, handedOn, taps }: UpstreamSocketOptions,
+  env: UpstreamSocketsEnv,
 ): UpstreamSocket {
-  return { tls: tls && new UpstreamTlsFactory(tls, env), proxyProtocol, handedOn };
+  const own = tls && new UpstreamTlsFactory(tls, env);
+  return { tls: own, proxyProtocol, handedOn, watched: env.taps.watch(taps) };
 }

@@ -66,9 +66,9 @@ export function openUpstream(
 ): UpstreamTransport {
   const { loop, resource } = cluster;
   const { host, client, names, alpn } = wishes;
-  const { tls, proxyProtocol, handedOn } = cluster.sockets.of(host);
+  const { tls, proxyProtocol, handedOn, watched } = cluster.sockets.of(host);
   const preface = proxyProtocol && proxyProtocolHeader(proxyProtocol, client);
-  const parts = { loop, handler, counters };
+  const parts = { loop, handler, counters, watch: watched?.watch };
   const { address } = host.resource;
   const target =
     address.kind === 'internal'

@@ -14,6 +14,7 @@ import type { HashPolicy, Metadata, RequestMirrorPolicy } from '../routes/route.
 import type { SocketOption } from '../../addresses/socket-options.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
 import type { RedisUpstreamAuth } from './redis.ts';
+import type { SocketTap } from '../tap.ts';
 import type { UpstreamTls } from '../tls.ts';
 
 /** What connections to hosts do before they carry their own bytes. */
@@ -24,6 +25,8 @@ export interface UpstreamSocketOptions {
   readonly proxyProtocol?: ProxyProtocolSender;
   /** What of their host's or cluster's metadata goes with connections to internal listeners. */
   readonly handedOn?: readonly { readonly of: 'host' | 'cluster'; readonly name: string }[];
+  /** What looks at the bytes of its connections, outermost first. */
+  readonly taps?: readonly SocketTap[];
 }
 
 /** For hosts whose metadata holds all of the criteria. */

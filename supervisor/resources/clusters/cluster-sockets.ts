@@ -39,10 +39,11 @@ function resolveMatch(message: MatchMessage, scope: Scope): SocketMatch {
 }
 
 function resolveSocket(message: Cluster['transport_socket'], scope: Scope): UpstreamSocketOptions {
-  const { tls, proxyProtocol, handedOn } = resolveUpstreamSocket(message, scope);
+  const { tls, proxyProtocol, handedOn, taps } = resolveUpstreamSocket(message, scope);
   return {
     ...optional('tls', tls),
     ...optional('proxyProtocol', proxyProtocol),
     ...optional('handedOn', handedOn),
+    ...optional('taps', taps),
   };
 }

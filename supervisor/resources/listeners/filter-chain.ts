@@ -38,9 +38,6 @@ export function resolveFilterChain(
     ...optional('match', resolveChainMatch(message.filter_chain_match, name, place)),
     ...optional('handshakeTimeoutMs', timeout === undefined ? undefined : durationMs(timeout)),
     networkFilters: filters.resolve(message.filters, scope.at('filters')),
-    ...optional(
-      'tls',
-      resolveDownstreamSocket(message.transport_socket, scope.at('transport_socket')),
-    ),
+    ...resolveDownstreamSocket(message.transport_socket, scope.at('transport_socket')),
   };
 }
