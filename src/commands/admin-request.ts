@@ -15,7 +15,7 @@ export interface AdminAddress {
   readonly host?: string;
   readonly port?: number;
   readonly socketPath?: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: { readonly authorization?: string };
 }
 
 /** Throws when a file cannot be read. */
@@ -24,14 +24,15 @@ export function adminAddressOf(place: AdminPlace): AdminAddress {
     place.addressPath === undefined
       ? place.address
       : readFileSync(place.addressPath, 'utf8').trim();
-  const headers: Record<string, string> = {};
-  if (place.tokenPath !== undefined) {
-    const [token = ''] = readFileSync(place.tokenPath, 'utf8').split('\n');
-    headers['authorization'] = `Bearer ${token.trim()}`;
-  }
+  const headers = place.tokenPath === undefined ? {} : bearer(place.tokenPath);
   const match = /^(?:\[(.+)\]|([^:/]+)):(\d{1,5})$/.exec(address);
   if (match === null) return { socketPath: address, headers };
   return { host: match[1] ?? match[2] ?? '', port: Number(match[3]), headers };
+}
+
+function bearer(path: string): AdminAddress['headers'] {
+  const [token = ''] = readFileSync(path, 'utf8').split('\n');
+  return { authorization: `Bearer ${token.trim()}` };
 }
 
 /** Rejects when the server cannot be reached. */
