@@ -155,7 +155,7 @@ describe('an explanation', () => {
   it('counts nothing and leaves no trace', async () => {
     const shown = async (): Promise<string> =>
       await sluice.stats(
-        'filter=rq_(total|completed|.xx|direct_response|redirect)|no_(route|cluster)$',
+        'filter=^(http.web|cluster|vhost).*(rq_(total|completed|.xx|direct_response|redirect)|no_(route|cluster))$',
       );
     const earlier = await shown();
     for (const asked of REQUESTS) await explain(asked);
