@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MaxmindDatabase } from '../../shared/geo/maxmind-database.ts';
 import { attackParameters } from '../support/attack.ts';
-import { geoDatabase } from '../support/parts/geo-database.ts';
+import { geoDatabase } from '../support/geo-database.ts';
 
 const whole = geoDatabase('City', {
   '10.1.0.0/16': { city: { names: { en: 'A', de: 'B' } }, subdivisions: [{ iso_code: 'C' }] },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
-import { geoDatabase } from '../../support/parts/geo-database.ts';
+import { geoDatabase } from '../../support/geo-database.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { openRaw } from '../../support/peers/raw-client.ts';
 import { startHttpUpstream, type HttpUpstream } from '../../support/peers/upstream.ts';
