@@ -66,13 +66,13 @@ export class GeoLookup {
 
   /** Throws when a database cannot be read, with nothing left behind. */
   constructor({ databases, names }: GeoProvider, scope: string, context: GeoContext) {
-    const late = (template: StatTemplate, prefix: string): LateCounter => {
-      const counter = new LateCounter(context.stats, template, prefix);
+    const late = (template: StatTemplate, index: number, prefix: string): LateCounter => {
+      const counter = new LateCounter(context.stats, template, index, prefix);
       this.#releases.push(() => counter.release());
       return counter;
     };
     const kinds = new Set(databases.map(({ kind }) => kind));
-    this.#total = late(GEOIP, `${scope}geoip.`);
+    this.#total = late(GEOIP, GEOIP.index.total, `${scope}geoip.`);
     try {
       this.#sources = databases.map(({ kind, path }) => {
         const wanted = names.filter(({ fact }) => isAnswered(kind, fact, kinds));
@@ -83,9 +83,10 @@ export class GeoLookup {
           database,
           wanted,
           paths: wanted.map(({ fact }) => PATHS[kind][fact] ?? []),
-          total: late(GEO_LOOKUPS, prefix),
-          hit: late(GEO_HITS, prefix),
-          missed: kind === 'city' ? late(GEO_MISSES, prefix) : undefined,
+          total: late(GEO_LOOKUPS, GEO_LOOKUPS.index.total, prefix),
+          hit: late(GEO_HITS, GEO_HITS.index.hit, prefix),
+          missed:
+            kind === 'city' ? late(GEO_MISSES, GEO_MISSES.index.lookup_error, prefix) : undefined,
         };
       });
     } catch (error) {
@@ -138,18 +139,20 @@ function textOf(fact: GeoFact, value: GeoValue | undefined): string {
 class LateCounter {
   readonly #stats: StatWriter;
   readonly #template: StatTemplate;
+  readonly #index: number;
   readonly #prefix: string;
   #base: number | undefined;
 
-  constructor(stats: StatWriter, template: StatTemplate, prefix: string) {
+  constructor(stats: StatWriter, template: StatTemplate, index: number, prefix: string) {
     this.#stats = stats;
     this.#template = template;
+    this.#index = index;
     this.#prefix = prefix;
   }
 
   count(): void {
     this.#base ??= this.#stats.defineBlock(this.#template, this.#prefix);
-    this.#stats.increment(this.#base);
+    this.#stats.increment(this.#base + this.#index);
   }
 
   release(): void {
