@@ -64,7 +64,6 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     {
       'shared/logging/logger.ts': 1,
       'shared/resources/grpc-target.ts': 1,
-      'src/commands/drain/drain-command.ts': 2,
       'src/options/command-line-report.ts': 2,
       'supervisor/admin/views/config-view.ts': 1,
       'supervisor/admin/views/endpoint-message.ts': 2,
