@@ -33,6 +33,7 @@ import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
+import { ScriptModules } from '../filters/http/script/script-modules.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
@@ -55,6 +56,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #routeDemand: RouteDemand;
   readonly #secrets = new SecretStore();
   readonly #extensions = new ExtensionStore();
+  readonly #scripts = new ScriptModules();
   readonly #overload: OverloadGate;
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
@@ -105,7 +107,7 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    const own = { loop: this.#loop, runtime: this.#runtime };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts: this.#scripts };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = new AccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({

@@ -72,6 +72,7 @@ export function compileManager(
     missingRoutes: (headers) => routes.missingFor?.(headers),
     routeDemand: context.routeDemand,
     extensions: context.extensions,
+    scripts: context.scripts,
     grpc: context.grpcServices,
     ...processOf(env),
     ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner),

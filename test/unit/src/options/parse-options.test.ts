@@ -139,6 +139,7 @@ describe('an option that takes effect', () => {
       '--admin-allowed-uids',
       '--drain-on-sigterm',
       '--drain-idle-close-s',
+      '--script-folders',
     ]);
   });
 
@@ -171,6 +172,11 @@ describe('an option that takes effect', () => {
     assert.equal(optionsOf('--admin-token-path', '/t').adminTokenPath, '/t');
     assert.deepEqual(optionsOf('--admin-allowed-uids', '0, 1000').adminAllowedUids, [0, 1000]);
     assert.throws(() => optionsOf('--admin-allowed-uids', 'root'), /'root' is no user id/);
+  });
+
+  it('knows the folders of scripts', () => {
+    assert.deepEqual(optionsOf('--script-folders', '/a,/b').scriptFolders, ['/a', '/b']);
+    assert.deepEqual(optionsOf().scriptFolders, []);
   });
 
   it('knows the drain options', () => {
