@@ -35,7 +35,7 @@ import { LISTENER_FILTERS } from './filters/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
 import { REDIRECT_PREDICATES } from './routes/internal-redirect.ts';
 import { HOST_PREDICATES, PRIORITIES } from './routes/retry-policy.ts';
-import { DOWNSTREAM_SOCKETS, UPSTREAM_SOCKETS } from './transport-sockets.ts';
+import { DOWNSTREAM_SOCKETS, UPSTREAM_SOCKETS } from './transport-sockets/transport-sockets.ts';
 import { PATH_MATCH, PATH_REWRITE } from './routes/path-templates.ts';
 
 export interface KnownExtension {

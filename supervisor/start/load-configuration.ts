@@ -95,7 +95,7 @@ async function loadChecked(
       ...(options.mode === 'validate' ? { inlineLimitBytes: Number.MAX_SAFE_INTEGER } : {}),
       ...(runtime === undefined ? {} : { runtime }),
       check: async (message) => {
-        await checkScripts(message.static_resources?.listeners, undefined);
+        await checkScripts((message as Bootstrap).static_resources?.listeners, undefined);
         found.resolution = await resolveBootstrap(message, overrides);
         return found.resolution.problems;
       },

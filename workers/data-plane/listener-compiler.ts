@@ -87,7 +87,10 @@ function* compileParts(
     if (parts !== undefined) releases.push(parts.release);
     const tls = compileTls(chain, resource, context);
     if (tls !== undefined) releases.push(() => tls.release());
-    return { resource: chain, server: parts?.server, tls, drain };
+    const watched = context.taps.watch(chain.taps);
+    if (watched !== undefined) releases.push(() => watched.release());
+    const { server, explain } = parts ?? {};
+    return { resource: chain, server, tls, drain, watch: watched?.watch, explain };
   };
   const listenerFilters = resource.listenerFilters.flatMap((filter) => {
     const runner = LISTENER_FILTERS.make(filter, context.env.stats);
@@ -155,8 +158,9 @@ function compileFilters(
     .filter((filter) => GATES.has(filter))
     .map((filter) => GATES.make(filter, gateContext));
   if (!TERMINALS.has(last)) throw new Error(`a chain cannot end in ${last.kind}`);
-  const { server, release } = TERMINALS.make(last, listener, context);
+  const { server, release, explain } = TERMINALS.make(last, listener, context);
   return {
+    ...(explain !== undefined && { explain }),
     server: gatedServer(server, gates, context.loop),
     release() {
       release();

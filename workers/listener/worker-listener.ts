@@ -349,7 +349,7 @@ export class WorkerListener implements ConnectionObserver {
   }
 
   #serve(version: CompiledListener, chain: CompiledChain, open: OpenTransport): void {
-    const { server, tls } = chain;
+    const { server, tls, watch } = chain;
     if (server === undefined) return;
     const { loop } = this.#context;
     const counts = this.#counts;
@@ -358,7 +358,7 @@ export class WorkerListener implements ConnectionObserver {
     let transport: Transport | undefined;
     try {
       connection = server.create(this, (handler) => {
-        const opened = open({ loop, handler, server, tls });
+        const opened = open({ loop, handler, server, tls, watch });
         ({ transport } = opened);
         if (version.showsLocalAddress) opened.info.readLocalAddress();
         return opened;
