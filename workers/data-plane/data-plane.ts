@@ -240,9 +240,7 @@ class WorkerDataPlane implements DataPlane {
       case 'put_listener':
         return this.#prepareListener(update.listener);
       case 'put_runtime':
-        return () => {
-          this.#runtime.snapshot = new Map(update.values);
-        };
+        return () => void (this.#runtime.snapshot = new Map(update.values));
       case 'remove_listener':
         return () => {
           this.#udpListeners.remove(update.name);

@@ -167,16 +167,10 @@ describe('an option that takes effect', () => {
 
   it('knows the access options of the admin interface', () => {
     const options = optionsOf('--admin-read-only', '--admin-allowed-hosts', 'a,b');
-    assert.equal(options.adminReadOnly, true);
-    assert.deepEqual(options.adminAllowedHosts, ['a', 'b']);
+    assert.deepEqual([options.adminReadOnly, options.adminAllowedHosts], [true, ['a', 'b']]);
     assert.equal(optionsOf('--admin-token-path', '/t').adminTokenPath, '/t');
     assert.deepEqual(optionsOf('--admin-allowed-uids', '0, 1000').adminAllowedUids, [0, 1000]);
     assert.throws(() => optionsOf('--admin-allowed-uids', 'root'), /'root' is no user id/);
-  });
-
-  it('knows the folders of scripts', () => {
-    assert.deepEqual(optionsOf('--script-folders', '/a,/b').scriptFolders, ['/a', '/b']);
-    assert.deepEqual(optionsOf().scriptFolders, []);
   });
 
   it('knows the drain options', () => {

@@ -9,11 +9,13 @@ import type {
   LocalReply,
   TrailersStatus,
 } from '../../../stream/filter.ts';
-import { HeaderMap } from '../../../stream/header-map.ts';
-import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
+import type { HeaderMap } from '../../../stream/header-map.ts';
 import type { Headers, Reply, Stream } from '../../../../shared/scripts/filter.ts';
-import { addFields, ScriptHeaders } from './script-headers.ts';
+import { KeptMessage } from './kept-message.ts';
+import { ScriptHeaders } from './script-headers.ts';
+import { bytesOf, FAILED, FAULT_REPLY, isReply, localReply } from './script-results.ts';
 import type { Half } from './script-half.ts';
+import { ScriptWait } from './script-wait.ts';
 import type { Way } from './script-ways.ts';
 import { isPromise, type ScriptInstance } from './script-instance.ts';
 
@@ -29,14 +31,7 @@ export interface SideParts {
   readonly map: HeaderMap;
 }
 
-interface Piece {
-  readonly data: Buffer;
-  readonly isEnd: boolean;
-}
-
-const NOTHING = Buffer.alloc(0);
-
-export class ScriptSide implements TimerOwner {
+export class ScriptSide {
   readonly #instance: ScriptInstance;
   readonly #half: Half;
   readonly #way: Way;
@@ -47,13 +42,9 @@ export class ScriptSide implements TimerOwner {
   hasFailed = false;
   #mode: Mode = 'passing';
   #haveHeadersGone = false;
-  #pieces: Piece[] = [];
-  #bytes = 0;
-  #trailers: HeaderMap | undefined = undefined;
-  #isPaused = false;
-  #timer: LoopTimer | undefined = undefined;
-  /** Of the function that is awaited. */
-  #turn = 0;
+  #kept: KeptMessage | undefined = undefined;
+  #wait: ScriptWait | undefined = undefined;
+  /** How the message goes on when what is awaited fails, and the policy lets it. */
   #without: () => void = () => undefined;
 
   constructor(instance: ScriptInstance, way: Way, { callbacks, stream, map }: SideParts) {
@@ -69,7 +60,7 @@ export class ScriptSide implements TimerOwner {
   start(headers: Headers, endStream: boolean): HeadersStatus {
     const { onHeaders, onBody } = this.#half;
     const wantsBody = !endStream && onBody !== undefined;
-    const result = onHeaders === undefined ? undefined : this.#callHeaders(onHeaders, headers);
+    const result = this.#call(onHeaders, headers, endStream);
     if (result === FAILED) return this.#startWithout();
     if (isPromise(result)) {
       this.#await(result, (value) => this.#afterHeaders(value, wantsBody));
@@ -96,7 +87,6 @@ export class ScriptSide implements TimerOwner {
       return 'taken';
     }
     this.#keep(data, isEnd);
-    if (this.#mode === 'collecting' && isEnd) this.#collected();
     return 'taken';
   }
 
@@ -109,47 +99,30 @@ export class ScriptSide implements TimerOwner {
       this.#trailersOf(onTrailers, trailers);
       return 'taken';
     }
-    this.#trailers = trailers;
-    if (this.#mode === 'collecting') this.#collected();
+    const kept = this.#message();
+    kept.trailers = trailers;
+    if (this.#mode === 'collecting') this.#collected(kept);
     return 'taken';
-  }
-
-  onTimer(): void {
-    if (this.#mode !== 'busy') return;
-    this.#instance.count('timeouts');
-    this.#fail(new Error('a function of the module did not settle in time'));
-  }
-
-  onException(): void {
-    this.#callbacks.onException();
   }
 
   /** The stream is over, or answered by somebody else. */
   destroy(): void {
-    this.#timer?.disarm();
+    this.#wait?.end();
     this.#mode = 'over';
-    this.#drop();
-  }
-
-  #callHeaders(onHeaders: NonNullable<Half['onHeaders']>, headers: Headers): unknown {
-    const instance = this.#instance;
-    instance.enter();
-    try {
-      return onHeaders(headers, this.#stream);
-    } catch (error) {
-      instance.noteFault(error);
-      return FAILED;
-    } finally {
-      instance.leave();
-    }
+    this.#kept?.drop();
   }
 
   /** Runs the module's own code. */
-  #call(act: () => unknown): unknown {
+  #call<Value>(
+    act: ((value: Value, stream: Stream, isLast: boolean) => unknown) | undefined,
+    value: Value,
+    isLast: boolean,
+  ): unknown {
+    if (act === undefined) return undefined;
     const instance = this.#instance;
     instance.enter();
     try {
-      return act();
+      return act(value, this.#stream, isLast);
     } catch (error) {
       instance.noteFault(error);
       return FAILED;
@@ -173,23 +146,18 @@ export class ScriptSide implements TimerOwner {
     if (isReply(value)) return this.#answer(value);
     if (wantsBody) {
       this.#mode = 'collecting';
-      if (this.#isWhole) this.#collected();
+      if (this.#kept?.isWhole === true) this.#collected(this.#kept);
       return;
     }
     this.#letHeadersGo();
     this.#pump();
   }
 
-  get #isWhole(): boolean {
-    return this.#trailers !== undefined || this.#pieces.at(-1)?.isEnd === true;
-  }
-
   /** The whole body is here, and the headers have not gone. */
-  #collected(): void {
+  #collected(kept: KeptMessage): void {
     const { onBody } = this.#half;
-    const isEnd = this.#trailers === undefined;
-    const body = Buffer.concat(this.#pieces.map(({ data }) => data));
-    this.#drop();
+    const isEnd = kept.trailers === undefined;
+    const body = kept.takeBody();
     const after = (value: unknown): void => {
       if (isReply(value)) return this.#answer(value);
       const replaced = bytesOf(value);
@@ -202,11 +170,7 @@ export class ScriptSide implements TimerOwner {
       }
       this.#pump();
     };
-    this.#settle(
-      this.#call(() => onBody?.(body, this.#stream)),
-      after,
-      () => after(undefined),
-    );
+    this.#settle(this.#call(onBody, body, true), after, () => after(undefined));
   }
 
   #chunk(onChunk: NonNullable<Half['onChunk']>, data: Buffer, isEnd: boolean): void {
@@ -214,20 +178,12 @@ export class ScriptSide implements TimerOwner {
       this.#way.inject(this.#callbacks, bytesOf(value) ?? data, isEnd);
       if (this.#mode !== 'over') this.#pump();
     };
-    this.#settle(
-      this.#call(() => onChunk(data, this.#stream, isEnd)),
-      after,
-      () => after(undefined),
-    );
+    this.#settle(this.#call(onChunk, data, isEnd), after, () => after(undefined));
   }
 
   #trailersOf(onTrailers: NonNullable<Half['onTrailers']>, trailers: HeaderMap): void {
     const after = (): void => this.#way.injectTrailers(this.#callbacks, trailers);
-    this.#settle(
-      this.#call(() => onTrailers(new ScriptHeaders(trailers), this.#stream)),
-      after,
-      after,
-    );
+    this.#settle(this.#call(onTrailers, new ScriptHeaders(trailers), true), after, after);
   }
 
   /** `without`: the message goes on although the module failed. */
@@ -244,22 +200,14 @@ export class ScriptSide implements TimerOwner {
   ): void {
     this.#mode = 'busy';
     this.#without = without;
-    const { loop } = this.#instance.context;
-    this.#timer ??= new LoopTimer(this, 0);
-    loop.timers.list(this.#instance.parts.settings.options.callbackTimeoutMs).arm(this.#timer);
-    const turn = ++this.#turn;
-    const settled = (act: () => void): void => {
-      if (this.#mode !== 'busy' || turn !== this.#turn) return;
-      loop.run(this, () => {
-        this.#timer?.disarm();
+    this.#wait ??= new ScriptWait(this.#instance, this.#callbacks);
+    this.#wait.begin(
+      promise,
+      (value) => {
         this.#mode = 'passing';
-        act();
-      });
-    };
-    this.#instance.parts.marks.awaits(this.#instance.moduleId);
-    promise.then(
-      (value) => settled(() => this.#accept(() => after(value))),
-      (error: unknown) => settled(() => this.#fail(error)),
+        this.#accept(() => after(value));
+      },
+      (error) => this.#fail(error),
     );
   }
 
@@ -275,7 +223,6 @@ export class ScriptSide implements TimerOwner {
 
   #fail(error: unknown): void {
     this.#instance.noteFault(error);
-    this.#timer?.disarm();
     this.#goOnWithout(this.#without);
   }
 
@@ -284,7 +231,7 @@ export class ScriptSide implements TimerOwner {
     this.#mode = 'open';
     if (!this.#haveHeadersGone) this.#letHeadersGo();
     act();
-    if (this.#pieces.length > 0 || this.#trailers !== undefined) this.#pump();
+    if (this.#kept?.isEmpty === false) this.#pump();
   }
 
   #failsOpen(): boolean {
@@ -324,82 +271,40 @@ export class ScriptSide implements TimerOwner {
   /** Gives the module what has come meanwhile, until it takes its time again. */
   #pump(): void {
     const { onChunk, onTrailers } = this.#half;
-    while (this.#mode === 'passing' || this.#mode === 'open') {
-      const piece = this.#pieces.shift();
+    while (this.#isMoving) {
+      const piece = this.#kept?.take();
       if (piece === undefined) break;
-      this.#release(piece.data.length);
       if (this.#mode === 'passing' && onChunk !== undefined) {
         return this.#chunk(onChunk, piece.data, piece.isEnd);
       }
       this.#way.inject(this.#callbacks, piece.data, piece.isEnd);
     }
-    const trailers = this.#trailers;
-    if (trailers === undefined || (this.#mode !== 'passing' && this.#mode !== 'open')) return;
-    this.#trailers = undefined;
+    const trailers = this.#isMoving ? this.#kept?.takeTrailers() : undefined;
+    if (trailers === undefined) return;
     if (this.#mode === 'passing' && onTrailers !== undefined) {
       this.#trailersOf(onTrailers, trailers);
     } else this.#way.injectTrailers(this.#callbacks, trailers);
   }
 
+  get #isMoving(): boolean {
+    return this.#mode === 'passing' || this.#mode === 'open';
+  }
+
   #keep(data: Buffer, isEnd: boolean): void {
-    const { context } = this.#instance;
-    this.#pieces.push({ data: Buffer.from(data), isEnd });
-    this.#bytes += data.length;
-    context.loop.held.add(data.length);
-    if (this.#bytes <= context.bufferLimitBytes) return;
-    if (this.#mode === 'collecting') {
+    const kept = this.#message();
+    kept.add(data, isEnd);
+    if (this.#mode !== 'collecting') return kept.pauseWhenFull();
+    if (kept.isTooLarge) {
       this.destroy();
-      this.#way.refuseTooLarge(this.#callbacks, context);
-    } else if (!this.#isPaused) {
-      this.#isPaused = true;
-      this.#way.pause(this.#callbacks, true);
-    }
+      this.#way.refuseTooLarge(this.#callbacks, this.#instance.context);
+    } else if (isEnd) this.#collected(kept);
   }
 
-  #release(bytes: number): void {
-    this.#bytes -= bytes;
-    this.#instance.context.loop.held.add(-bytes);
-    if (!this.#isPaused || this.#bytes > this.#instance.context.bufferLimitBytes) return;
-    this.#isPaused = false;
-    this.#way.pause(this.#callbacks, false);
+  #message(): KeptMessage {
+    const { loop, bufferLimitBytes } = this.#instance.context;
+    this.#kept ??= new KeptMessage(loop.held, bufferLimitBytes, (isPaused) =>
+      this.#way.pause(this.#callbacks, isPaused),
+    );
+    return this.#kept;
   }
-
-  #drop(): void {
-    this.#pieces = [];
-    this.#release(this.#bytes);
-  }
-}
-
-const FAILED = Symbol('failed');
-
-const FAULT_REPLY: LocalReply = {
-  status: 500,
-  body: 'Internal Server Error',
-  details: 'script_error',
-};
-
-function isReply(value: unknown): value is Reply {
-  return typeof value === 'object' && value !== null && 'status' in value;
-}
-
-function bytesOf(value: unknown): Buffer | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return Buffer.from(value);
-  if (value instanceof Uint8Array) return Buffer.from(value);
-  throw new TypeError('a body is a string or bytes');
-}
-
-function localReply({ status, headers, body }: Reply): LocalReply {
-  if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw new RangeError(`${String(status)} is no status of a response`);
-  }
-  const bytes = bytesOf(body) ?? NOTHING;
-  // What cannot be a header is the module's error, here and not on the answer's way.
-  addFields(new HeaderMap(), headers);
-  return {
-    status,
-    body: bytes,
-    details: 'script_response',
-    modifyHeaders: (answer) => addFields(answer, headers),
-  };
 }

@@ -5,15 +5,15 @@
 import type {
   Script,
   ScriptPerRoute as PerRouteMessage,
-} from '../../../../shared/api/generated/sluice/filters/http/script/v1/script.ts';
+} from '../../../../../shared/api/generated/sluice/filters/http/script/v1/script.ts';
 import type {
   ScriptFilterSettings,
   ScriptPerRoute,
-} from '../../../../shared/resources/filters/http/script/script.ts';
-import { checkedScript, SCRIPT_TYPE } from '../../../scripts/checked-scripts.ts';
-import type { Scope } from '../../scope.ts';
-import { durationMsOr } from '../../values.ts';
-import { httpFilter, perRoute } from '../http-filter-row.ts';
+} from '../../../../../shared/resources/filters/http/script/script.ts';
+import { checkedScript, SCRIPT_TYPE } from '../../../../scripts/checked-scripts.ts';
+import type { Scope } from '../../../scope.ts';
+import { durationMsOr } from '../../../values.ts';
+import { httpFilter, perRoute } from '../../http-filter-row.ts';
 
 const CALLBACK_TIMEOUT_MS = 15_000;
 const LOOP_TIMEOUT_MS = 2_000;
