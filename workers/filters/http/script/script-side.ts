@@ -16,7 +16,7 @@ import { ScriptHeaders } from './script-headers.ts';
 import { bytesOf, FAILED, FAULT_REPLY, isReply, localReply } from './script-results.ts';
 import type { Half } from './script-half.ts';
 import { ScriptWait } from './script-wait.ts';
-import type { Way } from './script-ways.ts';
+import type { SideParts, Way } from './script-ways.ts';
 import { isPromise, type ScriptInstance } from './script-instance.ts';
 
 /**
@@ -24,12 +24,6 @@ import { isPromise, type ScriptInstance } from './script-instance.ts';
  * until it is whole. `open`: the module is left out from here on. `over`: answered, or at its end.
  */
 type Mode = 'passing' | 'busy' | 'collecting' | 'open' | 'over';
-
-export interface SideParts {
-  readonly callbacks: FilterCallbacks;
-  readonly stream: Stream;
-  readonly map: HeaderMap;
-}
 
 export class ScriptSide {
   readonly #instance: ScriptInstance;

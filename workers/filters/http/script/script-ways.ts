@@ -1,4 +1,5 @@
 /** How a message goes on behind a script: what differs between requests and responses. */
+import type { Stream } from '../../../../shared/scripts/filter.ts';
 import type { FilterContext } from '../../filter-context.ts';
 import type { FilterCallbacks, LocalReply } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
@@ -11,6 +12,13 @@ export interface Way {
   pause(callbacks: FilterCallbacks, isPaused: boolean): void;
   reply(callbacks: FilterCallbacks, reply: LocalReply): void;
   refuseTooLarge(callbacks: FilterCallbacks, context: FilterContext): void;
+}
+
+/** Of one direction of a stream. */
+export interface SideParts {
+  readonly callbacks: FilterCallbacks;
+  readonly stream: Stream;
+  readonly map: HeaderMap;
 }
 
 export const REQUEST_WAY: Way = {
