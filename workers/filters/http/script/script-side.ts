@@ -6,7 +6,6 @@ import type {
   DataStatus,
   FilterCallbacks,
   HeadersStatus,
-  LocalReply,
   TrailersStatus,
 } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
@@ -244,16 +243,13 @@ export class ScriptSide {
   }
 
   #answer(reply: Reply): void {
-    let local: LocalReply;
-    try {
-      local = localReply(reply);
-    } catch (error) {
-      this.#without = () => this.#pump();
-      return this.#fail(error);
-    }
-    this.#instance.count('replies');
-    this.destroy();
-    this.#way.reply(this.#callbacks, local);
+    this.#without = () => this.#pump();
+    this.#accept(() => {
+      const local = localReply(reply);
+      this.#instance.count('replies');
+      this.destroy();
+      this.#way.reply(this.#callbacks, local);
+    });
   }
 
   #letHeadersGo(): void {
