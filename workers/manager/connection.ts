@@ -13,7 +13,8 @@ import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { connectionStart } from './stream-facts.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 import type {
   RequestDecoder,
   ResponseEncoder,

@@ -13,7 +13,8 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../stream/chain-server.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 import { LoopTimer, type TimerList, type TimerOwner } from '../loop/timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';

@@ -11,7 +11,8 @@ import type { DownstreamTls, TlsCertificate } from '../../../../shared/resources
 import type { ConnectionInfo } from '../../../../workers/net/connection-info.ts';
 import { type RuntimeTls, runtimeTls } from '../../../../workers/net/runtime-tls.ts';
 import { carrierOfSocket } from '../../../../workers/net/tls-carrier.ts';
-import type { Transport, TransportHandler } from '../../../../workers/net/transport.ts';
+import type { TransportHandler } from '../../../../workers/net/byte-stream.ts';
+import type { Transport } from '../../../../workers/net/transport.ts';
 import { WorkerStatStore } from '../../../../workers/stats/worker-stat-store.ts';
 import { DownstreamTlsFactory } from '../../../../workers/tls/downstream-tls.ts';
 import { SecretStore } from '../../../../workers/tls/secret-store.ts';
