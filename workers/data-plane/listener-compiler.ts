@@ -148,6 +148,7 @@ function compileFilters(
     stats: context.env.stats,
     grpc: context.grpcServices,
     nodeMetadata: context.env.heritage.node.metadata,
+    isFirstWorker: context.env.heritage.workerIndex === 0,
     sharedBucket: (options: RateLimitBucket) =>
       sharedBucket(options, context.pages.rateLimitPage(), listener.name),
     wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,
