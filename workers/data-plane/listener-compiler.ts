@@ -17,7 +17,7 @@ import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
-import { runtimeTls } from '../net/runtime-tls.ts';
+import { runtimeTls } from '../net/tls/runtime-tls.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { LISTENER_FILTERS } from '../filters/listener-filters.ts';

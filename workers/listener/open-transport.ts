@@ -6,7 +6,7 @@ import type net from 'node:net';
 import { originalDestination } from '../../shared/posix/original-destination.ts';
 import { socketAddress } from '../net/addresses.ts';
 import type { Address } from '../net/connection-info.ts';
-import { carrierOfHandle, carrierOfSocket } from '../net/tls-carrier.ts';
+import { carrierOfHandle, carrierOfSocket } from '../net/tls/tls-carrier.ts';
 import { socketOfHandle } from '../net/socket-stream.ts';
 import type { TransportHandler } from '../net/byte-stream.ts';
 import { Transport } from '../net/transport.ts';

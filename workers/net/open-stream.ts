@@ -9,7 +9,7 @@ import { type ConnectTo, HandleStream, handleOptions } from './handle-stream.ts'
 import { connectLocalSocket } from './local-socket.ts';
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 import { isTls, SocketStream, socketOfHandle } from './socket-stream.ts';
-import { TlsStream } from './tls-stream.ts';
+import { TlsStream } from './tls/tls-stream.ts';
 
 /** The stream of a socket that node:net accepted or TLS made. */
 export function adoptedStream(

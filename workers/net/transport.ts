@@ -13,7 +13,7 @@ import type {
   StreamAddresses,
   TransportParts,
 } from './byte-stream.ts';
-import { EncryptedStream } from './encrypted-stream.ts';
+import { EncryptedStream } from './tls/encrypted-stream.ts';
 import type { ConnectTo } from './handle-stream.ts';
 import { acceptedStream, adoptedStream, connectedStream } from './open-stream.ts';
 import type { StreamHandle } from './runtime-handles.ts';
