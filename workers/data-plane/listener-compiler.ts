@@ -15,6 +15,7 @@ import type { TcpTerminalFilter } from '../../shared/resources/filters/network-f
 import type { RedisProxy } from '../../shared/resources/filters/network/redis-proxy.ts';
 import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
+import { secretText } from '../filters/common/generic-secret.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { runtimeTls } from '../net/tls/runtime-tls.ts';
@@ -210,7 +211,7 @@ function compileRedisProxy(
   listener: ListenerResource,
   context: ChainContext,
 ): CompiledFilter {
-  const { loop, env, clusters, runtime, grpcServices: grpc } = context;
+  const { loop, env, clusters, runtime, grpcServices: grpc, secrets } = context;
   const server = new RedisProxyServer(config, {
     loop,
     stats: env.stats,
@@ -218,6 +219,7 @@ function compileRedisProxy(
     runtime,
     drain: context.drain.viewOf(listener, context.chainDrain),
     grpc,
+    secretText: (secret) => secretText(secret, secrets),
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
   });
   return { server, release: () => server.release() };
