@@ -91,7 +91,7 @@ export class OpenStreams {
   }
 
   #resize(length: number): void {
-    this.#slots = new Array<Http2Stream | undefined>(length).fill(undefined);
+    this.#slots = Array.from({ length }, (): Http2Stream | undefined => undefined);
     for (let each = this.first; each !== undefined; each = each.next) {
       this.#slots[this.#find(each.id)] = each;
     }

@@ -18,7 +18,7 @@ class Visitor implements Member<Visitor> {
   next: Visitor | undefined = undefined;
   previous: Visitor | undefined = undefined;
   /** Of the heap, so that it counts. */
-  readonly payload = new Array<number>(PAYLOAD_BYTES / 8).fill(0.5);
+  readonly payload = Array.from({ length: PAYLOAD_BYTES / 8 }, () => 0.5);
 }
 
 const user = {} as StreamUser;
