@@ -11,6 +11,7 @@ import type { RefusedUpdate, UnreadyTargets } from '../store/discovery-status.ts
 import type { CertificateStatus } from '../tls/certificate-status.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/process/clock.ts';
+import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
 import type {
   CircuitBreakerThresholds,
@@ -40,6 +41,8 @@ export interface AdminContext {
   readonly runtime: RuntimeView;
   readonly commands: AdminCommands;
   readonly tap: TapView;
+  /** What would become of a request; rejects where no worker can say. */
+  explain(asked: AskedRequest): Promise<Explanation>;
   /** A line of the process log, logger `admin`. Never called with a secret. */
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }

@@ -20,6 +20,7 @@ import {
 import { answerContention } from './endpoints/contention.ts';
 import { DRAIN_PARAMS, drainListeners, undrainListeners } from './endpoints/drain.ts';
 import { answerDrainStatus, DRAIN_STATUS_PARAMS } from './endpoints/drain-status.ts';
+import { answerExplain, EXPLAIN_PARAMS } from './endpoints/explain.ts';
 import { answerHeapSpaces } from './endpoints/heap-spaces.ts';
 import { answerHotRestartVersion } from './endpoints/hot-restart-version.ts';
 import { answerInitDump, INIT_DUMP_PARAMS } from './endpoints/init-dump.ts';
@@ -129,6 +130,12 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
       large: true,
       params: CONFIG_DUMP_PARAMS,
       handle: (request, context) => answerConfigDump(request, context, types),
+    }),
+    read({
+      path: '/explain',
+      help: 'print what becomes of a request: listener, filter chain, routes, filters, cluster and hosts',
+      params: EXPLAIN_PARAMS,
+      handle: answerExplain,
     }),
     read({
       path: '/init_dump',

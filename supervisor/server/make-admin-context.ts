@@ -13,6 +13,8 @@ import { makeClustersView } from '../admin/views/clusters-view.ts';
 import { makeConfigView } from '../admin/views/config-view.ts';
 
 const log = getLogger('admin');
+/** Of a worker that is busy with requests. */
+const EXPLAIN_LIMIT_MS = 5_000;
 
 export interface AdminContextInput {
   readonly options: Options;
@@ -58,6 +60,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     runtime: parts.runtime,
     commands: parts.commands,
     tap: makeTapView(parts),
+    explain: async (asked) => await input.pool.explain(asked, EXPLAIN_LIMIT_MS),
     log: log.log,
   };
 }

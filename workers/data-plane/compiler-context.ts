@@ -16,6 +16,7 @@ import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import { OverloadGate } from '../loop/overload-gate.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { ExplainStream } from '../stream/explained.ts';
 import type { ChainServer } from '../stream/chain-server.ts';
 import type { ChainDrain, DrainState } from '../listener/drain-state.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
@@ -55,6 +56,8 @@ export interface ChainContext extends CompilerContext {
 /** What serves the connections of a chain, until it is released. */
 export interface CompiledFilter {
   readonly server: ChainServer;
+  /** Absent where it does not serve HTTP. */
+  readonly explain?: ExplainStream;
   readonly release: () => void;
 }
 

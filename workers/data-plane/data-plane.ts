@@ -2,6 +2,7 @@
  * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything
  * that the receive loop commands ends here; nothing here knows of the channel.
  */
+import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
@@ -16,6 +17,7 @@ import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
 import { makeClients } from './make-clients.ts';
 import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
+import { explainRequest } from '../explain/explain-request.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
@@ -76,6 +78,7 @@ class WorkerDataPlane implements DataPlane {
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
     this.#clusters = new ClusterManager({
+      taps: (this.#taps = makeTaps(env, this.#loop, this.#runtime)),
       loop: this.#loop,
       overload: this.#overload,
       stats: env.stats,
@@ -119,7 +122,6 @@ class WorkerDataPlane implements DataPlane {
       overload: this.#overload,
       drain: this.#drain,
     });
-    this.#taps = makeTaps(env);
     this.#compiler = {
       env,
       ...own,
@@ -179,6 +181,10 @@ class WorkerDataPlane implements DataPlane {
     this.#clusters.setCheckingWorkers(workers);
   }
 
+  async explain(asked: AskedRequest): Promise<Explanation> {
+    return await explainRequest(asked, this.#listeners.inForce, this.#loop);
+  }
+
   setTap({ session, configId, settings }: TapCommand): void {
     if (settings === undefined) this.#taps.end();
     else this.#taps.begin(session, configId, settings);
@@ -204,7 +210,9 @@ class WorkerDataPlane implements DataPlane {
     return new ChangeQueue({
       loop: this.#loop,
       prepare: (update) => this.#prepare(update),
-      onSettled: () => this.#compiler.startTasks.begin(),
+      onSettled: () => {
+        if (this.#env.explainsOnly !== true) this.#compiler.startTasks.begin();
+      },
     });
   }
 

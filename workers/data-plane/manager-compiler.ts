@@ -17,6 +17,9 @@ import { sharedLimits } from '../filters/common/token-bucket.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
+import { makeStreamExplainer } from '../explain/explain-stream.ts';
+import type { HeaderPolicy, UnderscoreCounts } from '../manager/types.ts';
+import type { HeaderOptions } from '../router/envoy-headers.ts';
 import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
@@ -44,19 +47,12 @@ export function compileManager(
   const routes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName, traitsOf);
-  const policy = buildHeaderPolicy(config, {
-    localAddressIpVersion: env.heritage.localAddressIpVersion,
-    node: env.heritage.node,
-    underscores: stats,
-    internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
-  });
+  const makePolicy = policyMaker(config, routes, env);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
-  const terminal = terminalFilter(config, listener, own, context);
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const filterReleases: (() => void)[] = [];
-  const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
     loop,
     stats: env.stats,
@@ -74,7 +70,7 @@ export function compileManager(
     extensions: context.extensions,
     grpc: context.grpcServices,
     ...processOf(env),
-    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner),
+    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner(config, listener)),
     startTasks: context.startTasks,
     secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
@@ -85,12 +81,12 @@ export function compileManager(
     loop,
     makeCodec: codecs.make,
     stats,
-    policy,
+    policy: makePolicy(stats),
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
     filters: filtersOf(config, filterContext),
-    terminal,
+    terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
     tracing: compileTracing(config, listener, context, filterContext),
     overload: overloadOf(listener, context),
@@ -101,8 +97,38 @@ export function compileManager(
     for (const letGo of [...views, ...filterReleases]) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
   };
-  return { server: serveHttp(manager), release };
+  return {
+    server: serveHttp(manager),
+    release,
+    explain: makeStreamExplainer({
+      manager,
+      policy: () => makePolicy(NOBODY_COUNTS),
+      headerOptions: routerOptions(config),
+      clusters: context.clusters,
+    }),
+  };
 }
+
+/** Makes policies that differ in who counts. */
+function policyMaker(
+  config: HttpConnectionManager,
+  routes: RouteSource,
+  env: CompilerContext['env'],
+): (underscores: UnderscoreCounts) => HeaderPolicy {
+  return (underscores) =>
+    buildHeaderPolicy(config, {
+      localAddressIpVersion: env.heritage.localAddressIpVersion,
+      node: env.heritage.node,
+      underscores,
+      internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
+    });
+}
+
+/** Of requests that somebody only asks about. */
+const NOBODY_COUNTS: UnderscoreCounts = {
+  countDroppedHeader: () => undefined,
+  countRefusedUnderscore: () => undefined,
+};
 
 /** What filters may know of their process. */
 function processOf({
@@ -185,6 +211,14 @@ function routerOf(config: HttpConnectionManager): RouterFilterSettings {
   return last;
 }
 
+function routerOptions(config: HttpConnectionManager): HeaderOptions {
+  const { respectExpectedRqTimeout, suppressEnvoyHeaders } = routerOf(config).options;
+  return {
+    respectExpectedRqTimeout,
+    suppressEnvoyHeaders: suppressEnvoyHeaders || config.suppressEnvoyHeaders,
+  };
+}
+
 function terminalFilter(
   config: HttpConnectionManager,
   listener: ListenerResource,
@@ -196,8 +230,7 @@ function terminalFilter(
     loop: context.loop,
     clusters: context.clusters,
     ...own,
-    respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
-    suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
+    ...routerOptions(config),
     proxy100Continue: config.proxy100Continue,
     schemeMatchesUpstream: config.schemeMatchesUpstream === true,
     overload: overloadOf(listener, context),
@@ -213,6 +246,11 @@ function terminalFilter(
 function offByDefault(factory: FilterFactory): FilterFactory {
   const { name } = factory;
   return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
+}
+
+/** Whose limits those are that all workers keep together. */
+function bucketOwner(config: HttpConnectionManager, { name }: ListenerResource): string {
+  return `${name}/${routesName(config)}`;
 }
 
 /** Empty for routes that stand in the listener, whose places begin there. */

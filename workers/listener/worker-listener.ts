@@ -347,7 +347,7 @@ export class WorkerListener {
   }
 
   #serve(version: CompiledListener, chain: CompiledChain, open: OpenTransport): void {
-    const { server, tls } = chain;
+    const { server, tls, watch } = chain;
     if (server === undefined) return;
     const { loop } = this.#context;
     const counts = this.#counts;
@@ -357,7 +357,7 @@ export class WorkerListener {
     let transport: Transport | undefined;
     try {
       connection = server.create(place, (handler) => {
-        const opened = open({ loop, handler, server, tls });
+        const opened = open({ loop, handler, server, tls, watch });
         ({ transport } = opened);
         if (version.showsLocalAddress) opened.info.readLocalAddress();
         return opened;

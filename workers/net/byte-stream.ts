@@ -6,6 +6,7 @@
 import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { Watch } from './transport-watcher.ts';
 import type { TransportHandler } from './transport.ts';
 
 /** Addresses of both ends as the kernel prints them; undefined on unix sockets. */
@@ -66,6 +67,7 @@ export interface TransportParts {
   readonly loop: WorkerLoop;
   readonly handler: TransportHandler;
   readonly counters: ByteCounters | undefined;
+  readonly watch?: Watch | undefined;
 }
 
 export interface ConnectOptions {

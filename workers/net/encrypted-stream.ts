@@ -6,7 +6,7 @@
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import { AddressedStream } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
-import { systemError, UV_EOF } from './handle-errors.ts';
+import { systemError, UV_EOF } from './connection-errors.ts';
 import type { RuntimeHandles, StreamHandle } from './runtime-handles.ts';
 
 export interface EncryptedStreamOptions {

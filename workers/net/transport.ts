@@ -6,7 +6,7 @@
  * gathered as latin-1 text, because the runtime copies a short string to the stack and tries to
  * send it at once: no buffer, no request object. Longer pieces are copied into pooled blocks.
  */
-import { systemError, UV_ECONNABORTED } from './handle-errors.ts';
+import { systemError, UV_ECONNABORTED } from './connection-errors.ts';
 import net from 'node:net';
 import type { Flushable, WorkerLoop } from '../loop/worker-loop.ts';
 import type {
@@ -19,12 +19,13 @@ import type {
 } from './byte-stream.ts';
 import { connectLocalSocket } from './local-socket.ts';
 import { EncryptedStream } from './encrypted-stream.ts';
-import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle-stream.ts';
+import { type ConnectTo, HandleStream, handleOptions } from './handle-stream.ts';
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 import { isTls, SocketStream, socketOfHandle } from './socket-stream.ts';
 import { TlsStream } from './tls-stream.ts';
+import { watchedStream } from './transport-watcher.ts';
 import type { Wire, WriteObserver } from './wire.ts';
-import { bufferLimit, giveBackBlock, OpenBlock, takeBlock } from './write-blocks.ts';
+import { giveBackBlock, OpenBlock, takeBlock } from './write-blocks.ts';
 
 /** Pieces up to these lengths travel as text, the second where writes are gathered. */
 const MAX_TEXT_PIECE = 8 * 1024;
@@ -50,6 +51,8 @@ export interface TransportHandler {
 
 export class Transport implements Flushable, Wire, ByteStreamOwner {
   readonly #stream: ByteStream;
+  /** What carries the bytes, under whoever watches them. */
+  readonly #carrier: ByteStream;
   readonly #loop: WorkerLoop;
   readonly #handler: TransportHandler;
   readonly #counters: ByteCounters | undefined;
@@ -68,24 +71,26 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   bytesRead = 0;
   bytesWritten = 0;
 
-  private constructor(parts: TransportParts, open: (transport: Transport) => ByteStream) {
+  private constructor(parts: TransportParts, open: (owner: ByteStreamOwner) => ByteStream) {
     this.#loop = parts.loop;
     this.#handler = parts.handler;
     this.#counters = parts.counters;
-    this.#stream = open(this);
+    if (parts.watch === undefined) this.#stream = this.#carrier = open(this);
+    else
+      ({ stream: this.#stream, carrier: this.#carrier } = watchedStream(this, parts.watch, open));
   }
 
   /** Takes over a socket that node:net accepted or TLS made. */
   static adopt(parts: TransportParts, socket: net.Socket): Transport {
-    return new Transport(parts, (transport) =>
+    return new Transport(parts, (owner) =>
       runtimeHandles !== undefined && isTls(socket)
         ? new TlsStream(socket, {
             handles: runtimeHandles,
             readBuffer: parts.loop.readBuffer,
             held: parts.loop.held,
-            owner: transport,
+            owner,
           })
-        : new SocketStream(socket, transport),
+        : new SocketStream(socket, owner),
     );
   }
 
@@ -100,10 +105,10 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     handle: StreamHandle,
     bufferLimitBytes: number,
   ): Transport {
-    return new Transport(parts, (transport) => {
-      const options = transport.#handleOptions(bufferLimitBytes);
+    return new Transport(parts, (owner) => {
+      const options = handleOptions(parts.loop, owner, bufferLimitBytes);
       return options === undefined
-        ? new SocketStream(socketOfHandle(handle), transport)
+        ? new SocketStream(socketOfHandle(handle), owner)
         : HandleStream.accepted(handle, options);
     });
   }
@@ -114,13 +119,13 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     target: ConnectTo,
     { local, bufferLimitBytes }: ConnectOptions,
   ): Transport {
-    return new Transport(parts, (transport) => {
-      const options = transport.#handleOptions(bufferLimitBytes);
+    return new Transport(parts, (owner) => {
+      const options = handleOptions(parts.loop, owner, bufferLimitBytes);
       if (options !== undefined) return HandleStream.connect(target, local, options);
       const isPlain = local === undefined || 'path' in target;
       const socket = isPlain ? net.connect(target) : connectLocalSocket(local, target);
       socket.setNoDelay(true);
-      return new SocketStream(socket, transport);
+      return new SocketStream(socket, owner);
     });
   }
 
@@ -182,14 +187,14 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
 
   gatherTurns(observer?: WriteObserver): boolean {
     // A socket takes nothing once its peer has ended, which may be in the same turn.
-    if (this.#stream instanceof SocketStream) return false;
+    if (this.#carrier instanceof SocketStream) return false;
     this.#gathered ??= new OpenBlock();
     this.#observer = observer;
     return true;
   }
 
   afterRecords(task: Flushable): boolean {
-    const isEncrypted = this.#stream instanceof EncryptedStream;
+    const isEncrypted = this.#carrier instanceof EncryptedStream;
     if (isEncrypted) this.#loop.turnEnd.add(task);
     return isEncrypted;
   }
@@ -308,17 +313,6 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     if (this.#isClosed) return;
     this.reset();
     this.#handler.onRemoteClose(systemError(UV_ECONNABORTED, 'read'));
-  }
-
-  #handleOptions(bufferLimitBytes: number): HandleStreamOptions | undefined {
-    if (runtimeHandles === undefined) return undefined;
-    return {
-      handles: runtimeHandles,
-      readBuffer: this.#loop.readBuffer,
-      limitBytes: bufferLimit(bufferLimitBytes),
-      held: this.#loop.held,
-      owner: this,
-    };
   }
 
   #countWaiting(length: number): void {

@@ -6,7 +6,6 @@ import { errorText } from '../../shared/text/error-text.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { MessageChannel } from '../../shared/channel/message-channel.ts';
 import { enableCoreDumps } from '../../shared/process/core-dumps.ts';
-import { isLogComponent } from '../../shared/logging/components.ts';
 import { configureLogging, getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
@@ -22,6 +21,7 @@ import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
 import { takePages, takeSockets } from './take-descriptors.ts';
 import { TraceSender } from './trace-sender.ts';
+import { attachPino, componentLog } from './worker-log.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
 
 /** Parts of a batch that wait for its last one. */
@@ -153,6 +153,8 @@ export class CommandedWorker {
         return dataPlane.setCheckingWorkers(command.workers);
       case 'stop_listening':
         return void this.#stopListening(command, dataPlane);
+      case 'explain':
+        return void this.#explain(command, dataPlane);
       case 'profile':
         return void this.#profile(command);
       default:
@@ -219,6 +221,17 @@ export class CommandedWorker {
     this.#reply({ kind: 'stopped_listening', id: command.id });
   }
 
+  async #explain(
+    { id, asked }: Extract<StartedCommand, { kind: 'explain' }>,
+    dataPlane: DataPlane,
+  ): Promise<void> {
+    try {
+      this.#reply({ kind: 'explained', id, explanation: await dataPlane.explain(asked) });
+    } catch (error) {
+      this.#reply({ kind: 'explained', id, error: errorText(error) });
+    }
+  }
+
   async #profile({ id, ...what }: Extract<StartedCommand, { kind: 'profile' }>): Promise<void> {
     try {
       // Loaded when somebody profiles: the inspector costs time and memory.
@@ -271,27 +284,4 @@ function isDrainCommand(command: StartedCommand): command is DrainRelated {
   const { kind } = command;
   if (kind === 'drain' || kind === 'undrain') return true;
   return kind === 'cut_connections' || kind === 'count_connections';
-}
-
-/** Without pino the log goes on writing by itself. */
-async function attachPino(): Promise<void> {
-  try {
-    await processLog.attachPino();
-  } catch (error) {
-    getLogger('main').warning(`cannot load pino: ${errorText(error)}`);
-  }
-}
-
-/** The data plane names the component of each line; a name that is none is the main one's. */
-function componentLog(): DataPlaneEnv['log'] {
-  const loggers = new Map<string, ReturnType<typeof getLogger>>();
-  return (level, component, message) => {
-    if (level === 'off') return;
-    let logger = loggers.get(component);
-    if (logger === undefined) {
-      logger = getLogger(isLogComponent(component) ? component : 'main');
-      loggers.set(component, logger);
-    }
-    logger.log(level, message);
-  };
 }

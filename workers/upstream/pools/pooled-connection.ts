@@ -6,7 +6,7 @@
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import { socketAddress } from '../../net/addresses.ts';
-import { connectErrorText } from '../../net/connect-errors.ts';
+import { connectErrorText } from '../../net/connection-errors.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
 import type { Transport, TransportHandler } from '../../net/transport.ts';
 import type { ResetReason } from '../../stream/codec.ts';

@@ -35,6 +35,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
   };
   const base: AdminContext = {
     clock: systemClock,
+    explain: async () => ({ end: { why: 'nobody serves' } }),
     turns: new LoopTurns(),
     server: {
       state: () => 'LIVE',

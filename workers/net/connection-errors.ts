@@ -1,4 +1,8 @@
-/** Words for failed connections, as Envoy shows them: the operating system's or TLS's. */
+/**
+ * What goes wrong with connections: what the runtime's handles report as errors, and Envoy's words
+ * for failed connects, the operating system's or TLS's.
+ */
+import { getSystemErrorName } from 'node:util';
 import { tlsErrorText } from '../../shared/tls/tls-errors.ts';
 
 /** As `syscall` of errors that the call itself answered. */
@@ -31,4 +35,15 @@ export function connectErrorText(error: NodeJS.ErrnoException, remote: string): 
 /** This side's socket could not be made as it was wanted: nothing was sent. */
 export function isLocalConnectError({ syscall }: NodeJS.ErrnoException): boolean {
   return syscall === 'bind' || syscall === 'setsockopt' || syscall === 'socket';
+}
+
+/** How libuv reports the end of what the peer sends. */
+export const UV_EOF = -4095;
+/** This side gave the connection up. */
+export const UV_ECONNABORTED = -103;
+
+/** `status` is a negative errno, `call` such as `read`. */
+export function systemError(status: number, call: string): NodeJS.ErrnoException {
+  const code = getSystemErrorName(status);
+  return Object.assign(new Error(`${call} ${code}`), { code, errno: status, syscall: call });
 }
