@@ -7,13 +7,8 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import {
-  compileFunction,
-  constants,
-  type Module,
-  SourceTextModule,
-  SyntheticModule,
-} from 'node:vm';
+// The whole of it: without the flag it does not have these names, and importing them would fail.
+import vm, { type Module } from 'node:vm';
 import * as filterApi from './filter.ts';
 import type { ScriptFile, ScriptModule } from './script-module.ts';
 
@@ -77,7 +72,7 @@ class ModuleGraph {
       if (text === undefined) return undefined;
       if (path.endsWith('.json'))
         return valueModule(path, { default: JSON.parse(text) as unknown });
-      return new SourceTextModule(text, {
+      return new vm.SourceTextModule(text, {
         identifier: path,
         initializeImportMeta: (meta) => {
           meta.filename = path;
@@ -123,16 +118,16 @@ function apiModule(): Module {
 
 /** The runtime's loader looks from the place of the file that imports. */
 async function outsideModule(specifier: string, from: string): Promise<Module> {
-  const load = compileFunction('return import(specifier)', ['specifier'], {
+  const load = vm.compileFunction('return import(specifier)', ['specifier'], {
     filename: from,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   }) as (specifier: string) => Promise<object>;
   return valueModule(specifier, await load(specifier));
 }
 
 function valueModule(identifier: string, values: object): Module {
   const names = Object.keys(values);
-  const module = new SyntheticModule(
+  const module = new vm.SyntheticModule(
     names,
     () => {
       for (const name of names) {
