@@ -15,6 +15,7 @@ import type { TcpTerminalFilter } from '../../shared/resources/filters/network-f
 import type { RedisProxy } from '../../shared/resources/filters/network/redis-proxy.ts';
 import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
+import { secretText } from '../filters/common/generic-secret.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { runtimeTls } from '../net/runtime-tls.ts';
@@ -148,6 +149,7 @@ function compileFilters(
     stats: context.env.stats,
     grpc: context.grpcServices,
     nodeMetadata: context.env.heritage.node.metadata,
+    isFirstWorker: context.env.heritage.workerIndex === 0,
     sharedBucket: (options: RateLimitBucket) =>
       sharedBucket(options, context.pages.rateLimitPage(), listener.name),
     wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,
@@ -209,7 +211,7 @@ function compileRedisProxy(
   listener: ListenerResource,
   context: ChainContext,
 ): CompiledFilter {
-  const { loop, env, clusters, runtime, grpcServices: grpc } = context;
+  const { loop, env, clusters, runtime, grpcServices: grpc, secrets } = context;
   const server = new RedisProxyServer(config, {
     loop,
     stats: env.stats,
@@ -217,6 +219,7 @@ function compileRedisProxy(
     runtime,
     drain: context.drain.viewOf(listener, context.chainDrain),
     grpc,
+    secretText: (secret) => secretText(secret, secrets),
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
   });
   return { server, release: () => server.release() };

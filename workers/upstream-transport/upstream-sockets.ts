@@ -3,28 +3,31 @@
  */
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import { dictionary, type Struct } from '../../shared/text/dictionary.ts';
-import type {
-  ClusterResource,
-  UpstreamSocketOptions,
-} from '../../shared/resources/clusters/cluster.ts';
-import type { ProxyProtocolSender } from '../../shared/resources/clusters/proxy-protocol.ts';
+import type { ClusterResource } from '../../shared/resources/clusters/cluster.ts';
 import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../shared/resources/clusters/socket-match.ts';
+import type { UpstreamSocketOptions } from '../../shared/resources/transport-sockets.ts';
 import type { WatchedSockets } from '../tap/socket-taps.ts';
 import type { Taps } from '../tap/taps.ts';
 import { UpstreamTlsFactory, type UpstreamTlsEnv } from '../tls/upstream-tls.ts';
 
-export interface UpstreamSocket {
-  /** Undefined: plain bytes. */
-  readonly tls: UpstreamTlsFactory | undefined;
-  readonly proxyProtocol: ProxyProtocolSender | undefined;
-  readonly handedOn: UpstreamSocketOptions['handedOn'];
-  /** Who looks at the bytes; undefined: nobody. */
-  readonly watched?: WatchedSockets | undefined;
-}
-
 export interface UpstreamSocketsEnv extends UpstreamTlsEnv {
   readonly taps: Pick<Taps, 'watch'>;
 }
+
+type Layers = Required<UpstreamSocketOptions>;
+
+/** Layers of which something is made, once for all connections. */
+interface MadeLayers {
+  readonly tls: UpstreamTlsFactory;
+  readonly taps: WatchedSockets;
+}
+
+/** Every layer that a socket may have; undefined: this one does not have it. */
+export type UpstreamSocket = {
+  readonly [Layer in keyof Layers]:
+    | (Layer extends keyof MadeLayers ? MadeLayers[Layer] : Layers[Layer])
+    | undefined;
+};
 
 export class UpstreamSockets {
   readonly #resource: ClusterResource;
@@ -52,9 +55,9 @@ export class UpstreamSockets {
   }
 
   release(): void {
-    for (const { tls, watched } of [this.#own, ...this.#matched.values()]) {
+    for (const { tls, taps } of [this.#own, ...this.#matched.values()]) {
       tls?.release();
-      watched?.release();
+      taps?.release();
     }
   }
 }
@@ -64,5 +67,5 @@ function makeSocket(
   env: UpstreamSocketsEnv,
 ): UpstreamSocket {
   const own = tls && new UpstreamTlsFactory(tls, env);
-  return { tls: own, proxyProtocol, handedOn, watched: env.taps.watch(taps) };
+  return { tls: own, proxyProtocol, handedOn, taps: env.taps.watch(taps) };
 }

@@ -18,7 +18,12 @@ import { writeText } from '../write-text.ts';
 import { type CommandHandle, HeldHandle, type HeldCommand, SentHandle } from './command-handle.ts';
 import { type CommandCallbacks, CommandQueue, type SentCommand } from './command-queue.ts';
 import type { ClusterCommandStats } from './command-stats.ts';
-import { credentialsFor, isAgreement, type RedisCredentials } from './credentials.ts';
+import {
+  credentialsFor,
+  type IamParts,
+  isAgreement,
+  type RedisCredentials,
+} from './credentials.ts';
 
 const TIMER_ANSWER = 0;
 const TIMER_FLUSH = 1;
@@ -29,6 +34,7 @@ export interface RedisClientParts {
   readonly settings: RedisHostSettings;
   readonly version: RespVersion;
   readonly stats: ClusterCommandStats;
+  readonly secretText: IamParts['secretText'];
   /** The host leaves the cluster, or the connection is over: no further command is for it. */
   readonly onLeave: (client: RedisClient) => void;
 }
@@ -62,7 +68,9 @@ export class RedisClient implements TransportHandler, TimerOwner, HostUser {
     this.#account.opened();
     host.attach(this);
     loop.timers.list(resource.connectTimeoutMs).arm(this.#answerTimer);
-    this.#introduce(credentialsFor(resource.redis, host));
+    const { secretText } = parts;
+    const { wallMs } = loop.clock;
+    this.#introduce(credentialsFor(resource.redis, host, { secretText, wallMs }));
   }
 
   /** Bytes that were sent and that the host has not taken. */

@@ -15,7 +15,9 @@ import { ResourceStore } from '../../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
 import { LazyBatches } from '../../../../supervisor/store/lazy-batches.ts';
 import { UpstreamClusters } from '../../../../supervisor/upstreams/upstream-clusters.ts';
+import { ClusterManager } from '../../../../workers/upstream/cluster-manager.ts';
 import { LazyClusters } from '../../../../workers/upstream/lazy-clusters.ts';
+import { clusterContext } from '../../../support/parts/balancers.ts';
 import { cluster, host } from '../../../support/parts/data-plane.ts';
 
 const withHosts = (name: string, changes: Partial<ClusterResource> = {}): ClusterWithHosts => ({
@@ -110,6 +112,16 @@ describe('clusters that nobody uses yet', () => {
     await setImmediate();
     assert.notEqual(sent.length, 0, 'later changes are sent');
     clusters.close();
+  });
+
+  it('are made at once where there are few, so that no request waits for it', () => {
+    const putUnreadable = (count: number) => (): void => {
+      const names = many(count).map((each) => each.cluster.name);
+      const manager = new ClusterManager(clusterContext());
+      void manager.apply({ op: 'put_idle_clusters', names, packed: Buffer.of(0xc1) });
+    };
+    assert.throws(putUnreadable(8));
+    assert.doesNotThrow(putUnreadable(9));
   });
 
   it('are packed once for workers that start together', () => {
