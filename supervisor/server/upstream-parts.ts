@@ -67,6 +67,7 @@ function makeDynamic(
     },
     drainTimeMs: options.drainTimeS * 1000,
     unknownFields: unknownFieldsOf(options),
+    scriptFolders: options.scriptFolders,
     isStopped: (direction) => drains.isStopped(direction),
     keptPath: process.env['SLUICE_XDS_KEEP_PATH'] || undefined,
     secretChanged: (key) => certificates.secretChanged(key),

@@ -35,6 +35,7 @@ import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
+import { ScriptModules } from '../filters/http/script/script-modules.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
@@ -57,6 +58,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #routeDemand: RouteDemand;
   readonly #secrets = new SecretStore();
   readonly #extensions = new ExtensionStore();
+  readonly #scripts = new ScriptModules();
   readonly #overload: OverloadGate;
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
@@ -108,7 +110,7 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    const own = { loop: this.#loop, runtime: this.#runtime };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts: this.#scripts };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = new AccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
@@ -238,9 +240,7 @@ class WorkerDataPlane implements DataPlane {
       case 'put_listener':
         return this.#prepareListener(update.listener);
       case 'put_runtime':
-        return () => {
-          this.#runtime.snapshot = new Map(update.values);
-        };
+        return () => void (this.#runtime.snapshot = new Map(update.values));
       case 'remove_listener':
         return () => {
           this.#udpListeners.remove(update.name);

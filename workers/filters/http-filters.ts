@@ -40,6 +40,7 @@ import { makeLuaFilter } from './http/lua/lua-filter.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
 import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
 import { makeRbacFilter } from './http/rbac.ts';
+import { makeScriptFilter } from './http/script/script-filter.ts';
 import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
@@ -97,6 +98,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   credential_injector: makeCredentialInjectorFilter,
   api_key_auth: makeApiKeyAuthFilter,
   lua: makeLuaFilter,
+  script: makeScriptFilter,
   on_demand: makeOnDemandFilter,
   oauth2: makeOAuth2Filter,
   cache: makeHttpCacheFilter,

@@ -44,6 +44,7 @@ import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
 import { RATE_LIMIT_DECLARATION } from './http/limits/rate-limit.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
 import { ROUTER_DECLARATION } from './http/router.ts';
+import { SCRIPT_DECLARATION } from './http/script/script.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
 import { SET_METADATA_DECLARATION } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_DECLARATION } from './http/stateful-session.ts';
@@ -80,6 +81,7 @@ const HTTP_FILTERS = [
   EXT_AUTHZ_DECLARATION,
   EXT_PROC_DECLARATION,
   LUA_DECLARATION,
+  SCRIPT_DECLARATION,
   RATE_LIMIT_DECLARATION,
   ADAPTIVE_CONCURRENCY_DECLARATION,
   ADMISSION_CONTROL_DECLARATION,

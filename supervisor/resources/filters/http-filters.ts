@@ -48,6 +48,7 @@ import { ON_DEMAND_FILTER } from './http/on-demand.ts';
 import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
 import { RBAC_FILTER } from './http/rbac/rbac.ts';
 import { ROUTER_FILTER } from './http/router.ts';
+import { SCRIPT_FILTER } from './http/script/script.ts';
 import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
 import { SET_METADATA_FILTER } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_FILTER } from './http/stateful-session.ts';
@@ -107,6 +108,7 @@ const ROWS = {
   credential_injector: CREDENTIAL_INJECTOR_FILTER,
   api_key_auth: API_KEY_AUTH_FILTER,
   lua: LUA_FILTER,
+  script: SCRIPT_FILTER,
   composite: compositeFilter(resolveInner),
   custom_response: CUSTOM_RESPONSE_FILTER,
   cache: HTTP_CACHE_FILTER,
