@@ -7,9 +7,9 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-// The module's classes are not there without the flag, which must not keep what imports this from
-// being loaded: they are looked up when they are used.
-import vm, { type Module } from 'node:vm';
+// Without the flag the runtime has no such exports: naming them here would keep every file that
+// imports this one from loading.
+import vm, { compileFunction, constants, type Module } from 'node:vm';
 import * as filterApi from './filter.ts';
 import type { ScriptFile, ScriptModule } from './script-module.ts';
 
@@ -119,9 +119,9 @@ function apiModule(): Module {
 
 /** The runtime's loader looks from the place of the file that imports. */
 async function outsideModule(specifier: string, from: string): Promise<Module> {
-  const load = vm.compileFunction('return import(specifier)', ['specifier'], {
+  const load = compileFunction('return import(specifier)', ['specifier'], {
     filename: from,
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   }) as (specifier: string) => Promise<object>;
   return valueModule(specifier, await load(specifier));
 }

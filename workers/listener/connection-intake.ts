@@ -6,11 +6,7 @@ import type net from 'node:net';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { Address, ConnectionInfo } from '../net/connection-info.ts';
 import type { Transport } from '../net/transport.ts';
-import type {
-  ConnectionObserver,
-  OpenedConnection,
-  ServedConnection,
-} from '../stream/chain-server.ts';
+import type { OpenedConnection, ServedConnection } from '../stream/chain-server.ts';
 import {
   ConnectionFacts,
   fixedLocalAddress,
@@ -23,7 +19,7 @@ import type { ListenerLimits } from './connection-limits.ts';
 import type { ListenerContext } from './listener-context.ts';
 import type { ListenerCounts } from './listener-counts.ts';
 import type { EarlyInfo, ListenerFilterRunner } from './listener-filter.ts';
-import type { OpenConnections } from './open-connections.ts';
+import { type EndListener, OpenConnection, type OpenConnections } from './open-connections.ts';
 import {
   openAccepted,
   openSocket,
@@ -39,13 +35,14 @@ const PLAIN = { transportProtocol: 'raw_buffer', applicationProtocols: [] } as c
 type OpenTransport = (use: TransportUse) => OpenedConnection;
 
 /** The listener that connections come into. */
-export interface ServingListener extends ConnectionObserver {
+export interface ServingListener {
   readonly name: string;
   /** The version in force. */
   readonly current: CompiledListener;
   readonly counts: ListenerCounts;
   readonly limits: ListenerLimits;
   readonly connections: OpenConnections;
+  readonly ended: EndListener;
   /** Listener filters look at no connection for this version any more. */
   letGoOfUnused(version: CompiledListener): void;
 }
@@ -211,10 +208,11 @@ export class ConnectionIntake {
     const { loop } = this.#context;
     const counts = this.#listener.counts;
     counts.opened();
+    const place = new OpenConnection({ version, chain, counts }, this.#listener.ended);
     let connection: ServedConnection;
     let transport: Transport | undefined;
     try {
-      connection = server.create(this.#listener, (handler) => {
+      connection = server.create(place, (handler) => {
         const opened = open({ loop, handler, server, tls, watch });
         ({ transport } = opened);
         if (version.showsLocalAddress) opened.info.readLocalAddress();
@@ -226,7 +224,7 @@ export class ConnectionIntake {
       this.#listener.limits.closed(version.resource);
       throw error;
     }
-    this.#listener.connections.add(connection, { version, chain, counts });
+    this.#listener.connections.add(place, connection);
     try {
       connection.start?.();
     } catch (error) {

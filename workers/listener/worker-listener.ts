@@ -17,7 +17,7 @@ import type { ListeningDescriptor } from './listener-commands.ts';
 import type { ListenerContext } from './listener-context.ts';
 import type { ListenerCounts } from './listener-counts.ts';
 import { ListenerStats } from './listener-stats.ts';
-import { OpenConnections } from './open-connections.ts';
+import { type EndListener, type OpenConnection, OpenConnections } from './open-connections.ts';
 import { RetiredVersion } from './retired-version.ts';
 
 export class WorkerListener implements ServingListener {
@@ -25,6 +25,7 @@ export class WorkerListener implements ServingListener {
   readonly #context: ListenerContext;
   readonly limits: ListenerLimits;
   readonly connections = new OpenConnections();
+  readonly ended: EndListener = (connection, place) => this.#onEnd(connection, place);
   readonly intake: ConnectionIntake;
   /** The version in force. */
   current: CompiledListener;
@@ -146,14 +147,15 @@ export class WorkerListener implements ServingListener {
     this.connections.closeAll();
   }
 
-  onConnectionEnd(connection: ServedConnection): void {
-    const { version, counts = this.counts } = this.connections.remove(connection) ?? {};
-    if (version !== undefined) {
+  #onEnd(connection: ServedConnection, place: OpenConnection): void {
+    const { version, counts } = place;
+    const wasOpen = this.connections.remove(place);
+    if (wasOpen) {
       this.limits.closed(version.resource);
       if (version.accessLogs.length > 0) this.#log(version.accessLogs, connection);
     }
     counts.closed(Math.round(this.#context.loop.clock.ms - connection.openedMs));
-    if (version !== undefined) this.letGoOfUnused(version);
+    if (wasOpen) this.letGoOfUnused(version);
   }
 
   /** Takes connections without a socket. */
