@@ -54,6 +54,8 @@ type DrainRelated = Extract<
   { readonly kind: 'drain' | 'undrain' | 'cut_connections' | 'count_connections' }
 >;
 
+type ScriptCommand = Extract<StartedCommand, { readonly kind: 'disable_script' }>;
+
 interface Started {
   readonly dataPlane: DataPlane;
   readonly stats: WorkerStatStore;
@@ -157,6 +159,15 @@ export class CommandedWorker {
         return void this.#explain(command, dataPlane);
       case 'profile':
         return void this.#profile(command);
+      default:
+        return this.#obeyScripts(command, dataPlane);
+    }
+  }
+
+  #obeyScripts(command: ScriptCommand, { scripts }: DataPlane): void {
+    switch (command.kind) {
+      case 'disable_script':
+        return scripts.disable(command.module);
       default:
         return this.#refuse(command);
     }
