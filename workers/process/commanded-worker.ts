@@ -165,12 +165,9 @@ export class CommandedWorker {
   }
 
   #obeyScripts(command: ScriptCommand, { scripts }: DataPlane): void {
-    switch (command.kind) {
-      case 'disable_script':
-        return scripts.disable(command.module);
-      default:
-        return this.#refuse(command);
-    }
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- of another build
+    if (command.kind === 'disable_script') return scripts.disable(command.module);
+    this.#refuse(command as never);
   }
 
   /** A log that cannot be opened again goes on with its old file. */
