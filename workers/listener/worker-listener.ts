@@ -14,11 +14,7 @@ import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { WorkerStats } from '../stats/worker-stats.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { type Accepted, Acceptor } from './acceptor.ts';
-import type {
-  ConnectionObserver,
-  OpenedConnection,
-  ServedConnection,
-} from '../stream/chain-server.ts';
+import type { OpenedConnection, ServedConnection } from '../stream/chain-server.ts';
 import { survivorsOf } from './chain-changes.ts';
 import type { CompiledChain } from './chain-selector.ts';
 import type { CompiledListener } from './compiled-listener.ts';
@@ -28,7 +24,7 @@ import { PreConnection } from './pre-connection.ts';
 import type { ConnectionLimits, ListenerLimits } from './connection-limits.ts';
 import { LISTENER_EXTENSIONS } from '../../shared/stats/templates/listener.ts';
 import { ListenerCounts } from './listener-counts.ts';
-import { OpenConnections } from './open-connections.ts';
+import { type EndListener, OpenConnection, OpenConnections } from './open-connections.ts';
 import {
   openAccepted,
   openSocket,
@@ -55,7 +51,7 @@ export interface ListenerContext {
   afterDrain(action: () => void): void;
 }
 
-export class WorkerListener implements ConnectionObserver {
+export class WorkerListener {
   readonly name: string;
   readonly #context: ListenerContext;
   readonly #limits: ListenerLimits;
@@ -66,6 +62,7 @@ export class WorkerListener implements ConnectionObserver {
   #current: CompiledListener;
   readonly #acceptors = new Set<Acceptor>();
   readonly #connections = new OpenConnections();
+  readonly #ended: EndListener = (connection, place) => this.#onEnd(connection, place);
   /** Accepted connections that listener filters look at. */
   readonly #waiting = new Map<PreConnection, CompiledListener>();
   /** Versions that were replaced or removed, while connections use them. */
@@ -204,14 +201,15 @@ export class WorkerListener implements ConnectionObserver {
     this.#connections.closeAll();
   }
 
-  onConnectionEnd(connection: ServedConnection): void {
-    const { version, counts = this.#counts } = this.#connections.remove(connection) ?? {};
-    if (version !== undefined) {
+  #onEnd(connection: ServedConnection, place: OpenConnection): void {
+    const { version, counts } = place;
+    const wasOpen = this.#connections.remove(place);
+    if (wasOpen) {
       this.#limits.closed(version.resource);
       if (version.accessLogs.length > 0) this.#log(version.accessLogs, connection);
     }
     counts.closed(Math.round(this.#context.loop.clock.ms - connection.openedMs));
-    if (version !== undefined) this.#letGoOfUnused(version);
+    if (wasOpen) this.#letGoOfUnused(version);
   }
 
   /** Takes connections without a socket. */
@@ -354,10 +352,11 @@ export class WorkerListener implements ConnectionObserver {
     const { loop } = this.#context;
     const counts = this.#counts;
     counts.opened();
+    const place = new OpenConnection({ version, chain, counts }, this.#ended);
     let connection: ServedConnection;
     let transport: Transport | undefined;
     try {
-      connection = server.create(this, (handler) => {
+      connection = server.create(place, (handler) => {
         const opened = open({ loop, handler, server, tls, watch });
         ({ transport } = opened);
         if (version.showsLocalAddress) opened.info.readLocalAddress();
@@ -369,7 +368,7 @@ export class WorkerListener implements ConnectionObserver {
       this.#limits.closed(version.resource);
       throw error;
     }
-    this.#connections.add(connection, { version, chain, counts });
+    this.#connections.add(place, connection);
     try {
       connection.start?.();
     } catch (error) {

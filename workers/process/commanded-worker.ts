@@ -19,6 +19,7 @@ import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
+import { collectYoung } from './collect-young.ts';
 import { takePages, takeSockets } from './take-descriptors.ts';
 import { TraceSender } from './trace-sender.ts';
 import { attachPino, componentLog } from './worker-log.ts';
@@ -70,6 +71,7 @@ export class CommandedWorker {
   #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
   #exceptionBase: number | undefined;
+  #hasApplied = false;
 
   constructor(channel: WorkerChannel, clock: Clock) {
     this.#channel = channel;
@@ -200,6 +202,9 @@ export class CommandedWorker {
   #tellApplied(id: number, error?: unknown): void {
     if (error !== undefined) this.#reply({ kind: 'applied', id, error: errorText(error) });
     else if (id !== 0) this.#reply({ kind: 'applied', id });
+    if (this.#hasApplied) return;
+    this.#hasApplied = true;
+    setImmediate(collectYoung);
   }
 
   async #adopt(

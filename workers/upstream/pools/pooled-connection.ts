@@ -38,7 +38,7 @@ export interface ConnectionLimits {
   readonly alpn?: readonly string[];
 }
 
-export abstract class PooledConnection<Waiter extends PoolWaiter>
+export abstract class PooledConnection<Waiter extends PoolWaiter<Waiter>>
   implements PoolConnection<Waiter>, TransportHandler, TimerOwner, ConnectionFacts
 {
   readonly id = nextUpstreamConnectionId();

@@ -1,3 +1,4 @@
+import { NO_ORDERS } from '../../../../supervisor/upstreams/hosts/host-orders.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -32,6 +33,7 @@ const unused = (): never => assert.fail('a static cluster needs none');
 /** As the supervisor follows them; `sent` is what workers get beside their first resources. */
 function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamClusters {
   return new UpstreamClusters({
+    orders: NO_ORDERS,
     store,
     writer: new StatStore(),
     clock: systemClock,
