@@ -7,13 +7,9 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import {
-  compileFunction,
-  constants,
-  type Module,
-  SourceTextModule,
-  SyntheticModule,
-} from 'node:vm';
+// Without the flag the runtime has no such exports: naming them here would keep every file that
+// imports this one from loading.
+import vm, { compileFunction, constants, type Module } from 'node:vm';
 import * as filterApi from './filter.ts';
 import type { ScriptFile, ScriptModule } from './script-module.ts';
 
@@ -77,7 +73,7 @@ class ModuleGraph {
       if (text === undefined) return undefined;
       if (path.endsWith('.json'))
         return valueModule(path, { default: JSON.parse(text) as unknown });
-      return new SourceTextModule(text, {
+      return new vm.SourceTextModule(text, {
         identifier: path,
         initializeImportMeta: (meta) => {
           meta.filename = path;
@@ -132,7 +128,7 @@ async function outsideModule(specifier: string, from: string): Promise<Module> {
 
 function valueModule(identifier: string, values: object): Module {
   const names = Object.keys(values);
-  const module = new SyntheticModule(
+  const module = new vm.SyntheticModule(
     names,
     () => {
       for (const name of names) {
