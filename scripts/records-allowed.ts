@@ -31,6 +31,15 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     },
   ],
   [
+    'what modules of the operator name: their members are asked for with Object.hasOwn or listed',
+    {
+      'shared/scripts/filter.ts': 3,
+      'shared/scripts/run-module.ts': 1,
+      'shared/scripts/schema.ts': 3,
+      'workers/filters/http/script/script-half.ts': 1,
+    },
+  ],
+  [
     'a file of the package itself',
     {
       'shared/process/build-stamp.ts': 2,
@@ -159,7 +168,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     'bindings of the runtime',
     {
       'workers/net/runtime-handles.ts': 2,
-      'workers/net/runtime-tls.ts': 1,
+      'workers/net/tls/runtime-tls.ts': 1,
     },
   ],
   [

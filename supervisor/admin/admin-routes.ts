@@ -22,6 +22,7 @@ import { DRAIN_PARAMS, drainListeners, undrainListeners } from './endpoints/drai
 import { answerDrainStatus, DRAIN_STATUS_PARAMS } from './endpoints/drain-status.ts';
 import { answerExplain, EXPLAIN_PARAMS } from './endpoints/explain.ts';
 import { answerHeapSpaces } from './endpoints/heap-spaces.ts';
+import { HOST_STATE_PARAMS, listOrders, orderHost } from './endpoints/host-orders.ts';
 import { answerHotRestartVersion } from './endpoints/hot-restart-version.ts';
 import { answerInitDump, INIT_DUMP_PARAMS } from './endpoints/init-dump.ts';
 import { answerListeners, LISTENERS_PARAMS } from './endpoints/listeners.ts';
@@ -112,6 +113,17 @@ function stateRoutes(types: MessageTypes): AdminRoute[] {
       large: true,
       params: CLUSTERS_PARAMS,
       handle: answerClusters,
+    }),
+    read({
+      path: '/hosts',
+      help: 'print hosts for which an operator has ordered a state or a weight',
+      handle: (_request, context) => listOrders(context),
+    }),
+    mutate({
+      path: '/hosts/state',
+      help: 'drain a host, take it down or up again, or change its weight',
+      params: HOST_STATE_PARAMS,
+      handle: orderHost,
     }),
     read({
       path: '/listeners',

@@ -3,6 +3,7 @@ import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import type { ScriptModules } from '../filters/http/script/script-modules.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
 import type { StartTasks } from '../filters/start-tasks.ts';
 import type { RouteTable } from '../stream/route.ts';
@@ -31,6 +32,7 @@ export interface CompilerContext {
   readonly routeDemand: RouteDemand;
   readonly secrets: SecretStore;
   readonly extensions: ExtensionStore;
+  readonly scripts: ScriptModules;
   readonly startTasks: StartTasks;
   readonly overload: OverloadGate;
   readonly drain: DrainState;

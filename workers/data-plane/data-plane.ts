@@ -35,6 +35,7 @@ import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
+import { makeScripts, type ScriptModules } from './script-host.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
@@ -108,7 +109,7 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    const own = { loop: this.#loop, runtime: this.#runtime };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env) };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = new AccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
@@ -177,6 +178,10 @@ class WorkerDataPlane implements DataPlane {
     this.#drain.isHealthCheckFailed = failed;
   }
 
+  get scripts(): ScriptModules {
+    return this.#compiler.scripts;
+  }
+
   setCheckingWorkers(workers: readonly number[]): void {
     this.#clusters.setCheckingWorkers(workers);
   }
@@ -238,9 +243,7 @@ class WorkerDataPlane implements DataPlane {
       case 'put_listener':
         return this.#prepareListener(update.listener);
       case 'put_runtime':
-        return () => {
-          this.#runtime.snapshot = new Map(update.values);
-        };
+        return () => void (this.#runtime.snapshot = new Map(update.values));
       case 'remove_listener':
         return () => {
           this.#udpListeners.remove(update.name);
@@ -290,10 +293,8 @@ class WorkerDataPlane implements DataPlane {
     };
   }
 
-  /** Mapped on first use. */
   #limitsPage(): BreakerPage {
-    const { concurrency } = this.#env.heritage;
-    this.#breakerPage ??= BreakerPage.map(pagesOf(this.#env).breakerFd, concurrency);
-    return this.#breakerPage;
+    const { breakerFd } = pagesOf(this.#env);
+    return (this.#breakerPage ??= BreakerPage.map(breakerFd, this.#env.heritage.concurrency));
   }
 }

@@ -62,17 +62,12 @@ export function compileManager(
     bufferLimitBytes,
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
-    taps: context.taps,
     ...viewsOf(context.clusters),
-    services: context.services,
     missingRoutes: (headers) => routes.missingFor?.(headers),
-    routeDemand: context.routeDemand,
-    extensions: context.extensions,
     grpc: context.grpcServices,
+    ...sharedOf(context),
     ...processOf(env),
     ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner(config, listener)),
-    startTasks: context.startTasks,
-    secrets: context.secrets,
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (act) => void filterReleases.push(act),
   };
@@ -261,4 +256,20 @@ function routesName({ routes }: HttpConnectionManager): string {
 /** How names of statistics begin below a connection manager. */
 function namesOf(statPrefix: string): Pick<FilterContext, 'statPrefix' | 'statScope'> {
   return { statPrefix: `http.${statPrefix}.`, statScope: scopePrefix(`http.${statPrefix}`) };
+}
+
+/** What the connection managers of a worker have together. */
+function sharedOf({
+  taps,
+  services,
+  routeDemand,
+  extensions,
+  scripts,
+  startTasks,
+  secrets,
+}: ChainContext): Pick<
+  FilterContext,
+  'taps' | 'services' | 'routeDemand' | 'extensions' | 'scripts' | 'startTasks' | 'secrets'
+> {
+  return { taps, services, routeDemand, extensions, scripts, startTasks, secrets };
 }

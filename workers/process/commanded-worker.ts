@@ -19,6 +19,7 @@ import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
+import { collectYoung } from './collect-young.ts';
 import { takePages, takeSockets } from './take-descriptors.ts';
 import { TraceSender } from './trace-sender.ts';
 import { attachPino, componentLog } from './worker-log.ts';
@@ -54,6 +55,8 @@ type DrainRelated = Extract<
   { readonly kind: 'drain' | 'undrain' | 'cut_connections' | 'count_connections' }
 >;
 
+type ScriptCommand = Extract<StartedCommand, { readonly kind: 'disable_script' }>;
+
 interface Started {
   readonly dataPlane: DataPlane;
   readonly stats: WorkerStatStore;
@@ -68,6 +71,7 @@ export class CommandedWorker {
   #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
   #exceptionBase: number | undefined;
+  #hasApplied = false;
 
   constructor(channel: WorkerChannel, clock: Clock) {
     this.#channel = channel;
@@ -158,8 +162,14 @@ export class CommandedWorker {
       case 'profile':
         return void this.#profile(command);
       default:
-        return this.#refuse(command);
+        return this.#obeyScripts(command, dataPlane);
     }
+  }
+
+  #obeyScripts(command: ScriptCommand, { scripts }: DataPlane): void {
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- of another build
+    if (command.kind === 'disable_script') return scripts.disable(command.module);
+    this.#refuse(command as never);
   }
 
   /** A log that cannot be opened again goes on with its old file. */
@@ -192,6 +202,9 @@ export class CommandedWorker {
   #tellApplied(id: number, error?: unknown): void {
     if (error !== undefined) this.#reply({ kind: 'applied', id, error: errorText(error) });
     else if (id !== 0) this.#reply({ kind: 'applied', id });
+    if (this.#hasApplied) return;
+    this.#hasApplied = true;
+    setImmediate(collectYoung);
   }
 
   async #adopt(

@@ -1,3 +1,4 @@
+import { NO_ORDERS } from '../../../../supervisor/upstreams/hosts/host-orders.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -32,11 +33,12 @@ const unused = (): never => assert.fail('a static cluster needs none');
 /** As the supervisor follows them; `sent` is what workers get beside their first resources. */
 function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamClusters {
   return new UpstreamClusters({
+    orders: NO_ORDERS,
     store,
     writer: new StatStore(),
     clock: systemClock,
     random: Math.random,
-    pages: { breakerFd: createBreakerPage(1), outlierFd: -1, rateLimitFd: -1 },
+    pages: { breakerFd: createBreakerPage(1), outlierFd: -1, rateLimitFd: -1, scriptFd: -1 },
     concurrency: 1,
     runtime: () => new Map(),
     eventLogs: new EventLogs(unused),
