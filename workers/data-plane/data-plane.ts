@@ -2,6 +2,7 @@
  * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything
  * that the receive loop commands ends here; nothing here knows of the channel.
  */
+import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
@@ -17,6 +18,7 @@ import type { RouteTable } from '../stream/route.ts';
 import { makeClusterFilters } from './filter-parts.ts';
 import { makeClients } from './make-clients.ts';
 import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
+import { explainRequest } from '../explain/explain-request.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
@@ -25,7 +27,7 @@ import { OverloadGate } from '../loop/overload-gate.ts';
 import { finish, type Steps } from '../loop/sliced-work.ts';
 import { WorkerLoop } from '../loop/worker-loop.ts';
 import { ConnectionLimits } from '../listener/connection-limits.ts';
-import { DrainState } from '../listener/drain-state.ts';
+import type { DrainState } from '../listener/drain-state.ts';
 import type { CompilerContext } from './compiler-context.ts';
 import { type Change, ChangeQueue } from './change-queue.ts';
 import { compileListener } from './listener-compiler.ts';
@@ -34,10 +36,12 @@ import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
+import { makeScripts, type ScriptModules } from './script-host.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 import { isPart, type PartUpdate } from './part-updates.ts';
+import { drainState } from './worker-drain.ts';
 import { heldBytes } from './worker-held-bytes.ts';
 
 /** A listener with more filter chains is made in slices: a chain takes a third of a millisecond. */
@@ -77,6 +81,7 @@ class WorkerDataPlane implements DataPlane {
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
     this.#clusters = new ClusterManager({
+      taps: (this.#taps = makeTaps(env, this.#loop, this.#runtime)),
       loop: this.#loop,
       overload: this.#overload,
       stats: env.stats,
@@ -100,9 +105,9 @@ class WorkerDataPlane implements DataPlane {
       ...upstreamNotices(env),
       connectInside: (to) => connectInside(this.#listeners.get(to.listener), to, this.#loop),
     });
-    this.#drain = this.#makeDrain();
+    this.#drain = drainState(env, () => this.#loop.clock.ms);
     const pages = this.#sharedPages();
-    const own = { loop: this.#loop, runtime: this.#runtime };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env) };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = new AccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
@@ -116,7 +121,6 @@ class WorkerDataPlane implements DataPlane {
       overload: this.#overload,
       drain: this.#drain,
     });
-    this.#taps = makeTaps(env);
     this.#compiler = {
       env,
       ...own,
@@ -172,8 +176,16 @@ class WorkerDataPlane implements DataPlane {
     this.#drain.isHealthCheckFailed = failed;
   }
 
+  get scripts(): ScriptModules {
+    return this.#compiler.scripts;
+  }
+
   setCheckingWorkers(workers: readonly number[]): void {
     this.#clusters.setCheckingWorkers(workers);
+  }
+
+  async explain(asked: AskedRequest): Promise<Explanation> {
+    return await explainRequest(asked, this.#listeners.inForce, this.#loop);
   }
 
   setTap({ session, configId, settings }: TapCommand): void {
@@ -197,17 +209,13 @@ class WorkerDataPlane implements DataPlane {
     this.#loop.run(undefined, () => this.#clusters.close());
   }
 
-  #makeDrain(): DrainState {
-    const { drainTimeS, drainIdleCloseMs: closeIdleAfterMs } = this.#env.heritage;
-    const nowMs = (): number => this.#loop.clock.ms;
-    return new DrainState({ drainTimeS, closeIdleAfterMs, nowMs, random: Math.random });
-  }
-
   #makeChanges(): ChangeQueue {
     return new ChangeQueue({
       loop: this.#loop,
       prepare: (update) => this.#prepare(update),
-      onSettled: () => this.#compiler.startTasks.begin(),
+      onSettled: () => {
+        if (this.#env.explainsOnly !== true) this.#compiler.startTasks.begin();
+      },
     });
   }
 
@@ -233,9 +241,7 @@ class WorkerDataPlane implements DataPlane {
       case 'put_listener':
         return this.#prepareListener(update.listener);
       case 'put_runtime':
-        return () => {
-          this.#runtime.snapshot = new Map(update.values);
-        };
+        return () => void (this.#runtime.snapshot = new Map(update.values));
       case 'remove_listener':
         return () => {
           this.#udpListeners.remove(update.name);
@@ -285,10 +291,8 @@ class WorkerDataPlane implements DataPlane {
     };
   }
 
-  /** Mapped on first use. */
   #limitsPage(): BreakerPage {
-    const { concurrency } = this.#env.heritage;
-    this.#breakerPage ??= BreakerPage.map(pagesOf(this.#env).breakerFd, concurrency);
-    return this.#breakerPage;
+    const { breakerFd } = pagesOf(this.#env);
+    return (this.#breakerPage ??= BreakerPage.map(breakerFd, this.#env.heritage.concurrency));
   }
 }

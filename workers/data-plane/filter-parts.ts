@@ -34,16 +34,11 @@ export function filterParts(
     runtime,
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
-    taps: context.taps,
     ...viewsOf(context.clusters),
-    services: context.services,
-    routeDemand: context.routeDemand,
-    extensions: context.extensions,
     grpc: context.grpcServices,
+    ...sharedOf(context),
     ...processOf(env),
     ...sharedLimits(() => context.pages.rateLimitPage(), owner),
-    startTasks: context.startTasks,
-    secrets: context.secrets,
   };
 }
 
@@ -133,4 +128,20 @@ function viewsOf(
 function offByDefault(factory: FilterFactory): FilterFactory {
   const { name } = factory;
   return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
+}
+
+/** What the filters of a worker have together. */
+function sharedOf({
+  taps,
+  services,
+  routeDemand,
+  extensions,
+  scripts,
+  startTasks,
+  secrets,
+}: CompilerContext): Pick<
+  FilterContext,
+  'taps' | 'services' | 'routeDemand' | 'extensions' | 'scripts' | 'startTasks' | 'secrets'
+> {
+  return { taps, services, routeDemand, extensions, scripts, startTasks, secrets };
 }

@@ -15,6 +15,9 @@ import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
+import { makeStreamExplainer } from '../explain/explain-stream.ts';
+import type { HeaderPolicy, UnderscoreCounts } from '../manager/types.ts';
+import type { HeaderOptions } from '../router/envoy-headers.ts';
 import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
@@ -43,19 +46,13 @@ export function compileManager(
   const routes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName, traitsOf);
-  const policy = buildHeaderPolicy(config, {
-    localAddressIpVersion: env.heritage.localAddressIpVersion,
-    node: env.heritage.node,
-    underscores: stats,
-    internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
-  });
+  const makePolicy = policyMaker(config, routes, env);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const filterReleases: (() => void)[] = [];
-  const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
-    ...filterParts(context, bucketOwner),
+    ...filterParts(context, bucketOwner(config, listener)),
     ...namesOf(config.statPrefix),
     ...tooLargeCounters(stats),
     bufferLimitBytes,
@@ -68,19 +65,18 @@ export function compileManager(
     upstreamLogs: upstreamLogs.logs,
     attemptFilters: makeAttemptFilters(routerOf(config).options.upstreamFilters, filterContext),
   };
-  const terminal = terminalFilter(config, listener, own, context);
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
     makeCodec: codecs.make,
     stats,
-    policy,
+    policy: makePolicy(stats),
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
     // Those before the router.
     filters: makeFilterFactories(config.filters.slice(0, -1), filterContext),
-    terminal,
+    terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
     tracing: compileTracing(config, listener, context, filterContext),
     overload: overloadOf(listener, context),
@@ -91,8 +87,38 @@ export function compileManager(
     for (const letGo of [...views, ...filterReleases]) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
   };
-  return { server: serveHttp(manager), release };
+  return {
+    server: serveHttp(manager),
+    release,
+    explain: makeStreamExplainer({
+      manager,
+      policy: () => makePolicy(NOBODY_COUNTS),
+      headerOptions: routerOptions(config),
+      clusters: context.clusters,
+    }),
+  };
 }
+
+/** Makes policies that differ in who counts. */
+function policyMaker(
+  config: HttpConnectionManager,
+  routes: RouteSource,
+  env: CompilerContext['env'],
+): (underscores: UnderscoreCounts) => HeaderPolicy {
+  return (underscores) =>
+    buildHeaderPolicy(config, {
+      localAddressIpVersion: env.heritage.localAddressIpVersion,
+      node: env.heritage.node,
+      underscores,
+      internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
+    });
+}
+
+/** Of requests that somebody only asks about. */
+const NOBODY_COUNTS: UnderscoreCounts = {
+  countDroppedHeader: () => undefined,
+  countRefusedUnderscore: () => undefined,
+};
 
 function tooLargeCounters(
   stats: ManagerStats,
@@ -132,6 +158,14 @@ function routerOf(config: HttpConnectionManager): RouterFilterSettings {
   return last;
 }
 
+function routerOptions(config: HttpConnectionManager): HeaderOptions {
+  const { respectExpectedRqTimeout, suppressEnvoyHeaders } = routerOf(config).options;
+  return {
+    respectExpectedRqTimeout,
+    suppressEnvoyHeaders: suppressEnvoyHeaders || config.suppressEnvoyHeaders,
+  };
+}
+
 function terminalFilter(
   config: HttpConnectionManager,
   listener: ListenerResource,
@@ -143,8 +177,7 @@ function terminalFilter(
     loop: context.loop,
     clusters: context.clusters,
     ...own,
-    respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
-    suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
+    ...routerOptions(config),
     proxy100Continue: config.proxy100Continue,
     schemeMatchesUpstream: config.schemeMatchesUpstream === true,
     overload: overloadOf(listener, context),
@@ -155,6 +188,11 @@ function terminalFilter(
     },
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
+}
+
+/** Whose limits those are that all workers keep together. */
+function bucketOwner(config: HttpConnectionManager, { name }: ListenerResource): string {
+  return `${name}/${routesName(config)}`;
 }
 
 /** Empty for routes that stand in the listener, whose places begin there. */

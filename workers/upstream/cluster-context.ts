@@ -10,6 +10,7 @@ import type { CheckingDuty } from '../health/health-checker.ts';
 import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { FilterFactory } from '../stream/filter.ts';
+import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { UpstreamCluster } from './cluster.ts';
@@ -28,7 +29,7 @@ export interface ClusterContext {
   breakerPage(): BreakerPage;
   readonly runtime: Runtime;
   outlierDetected(cluster: string, host: string, kind: OutlierSign): void;
-  readonly loadReported: (cluster: string, weights: readonly SentWeight[]) => void;
+  loadReported(cluster: string, weights: readonly SentWeight[]): void;
   readonly duty: CheckingDuty;
   /** A request named this host of the cluster itself. */
   hostRequested(cluster: string, host: HostResource): void;
@@ -49,6 +50,7 @@ export interface ClusterContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly secrets: SecretStore;
+  readonly taps: Pick<Taps, 'watch'>;
   /** Debug lines of component `connection`. */
   readonly log: (line: string) => void;
   readonly ownLocality: ZonePickerParts['ownLocality'];

@@ -48,6 +48,8 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   readonly #headers: HeaderMap;
   #encoder: RequestEncoder | undefined = undefined;
   connection: UpstreamConnectionInfo | undefined = undefined;
+  next: PoolClient | undefined = undefined;
+  previous: PoolClient | undefined = undefined;
   /** Set once the whole request is known. */
   #sawEnd: boolean;
   /** There once something of the request had to wait. */
@@ -115,8 +117,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
       return this.#encoder.encodeData(data, endStream);
     }
     const isRefused = this.#awaitsAgreement && !this.isAwaitingHeaders;
-    if (data.length === 0 || isRefused) return;
-    this.#waitingBody().add(data);
+    if (data.length > 0 && !isRefused) this.#waitingBody().add(data);
   }
 
   sendTrailers(trailers: HeaderMap): void {
@@ -165,8 +166,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     const fault = encoder.encodeHeaders(this.#headers, isWhole);
     if (fault !== undefined) {
       this.#end();
-      this.#owner.onRequestRefused(this, fault);
-      return;
+      return this.#owner.onRequestRefused(this, fault);
     }
     for (const metadata of waitingMetadata) sendMetadata(encoder, this.connection, metadata);
     if (!isWhole && !this.#awaitsAgreement) this.#sendPending(encoder);

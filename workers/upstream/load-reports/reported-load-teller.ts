@@ -3,9 +3,6 @@
  * at most once per update of the weights, and only of hosts that reported meanwhile.
  */
 import type { SentWeight } from '../../../shared/messages/worker-notices.ts';
-import { findPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
-import type { ClusterResource } from '../../../shared/resources/clusters/cluster.ts';
-import type { ClusterContext } from '../cluster-context.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
@@ -23,21 +20,6 @@ export class ReportedLoadTeller implements TimerOwner {
 
   constructor(parts: LoadTellerParts) {
     this.#parts = parts;
-  }
-
-  /** Undefined: weights of the cluster are those of its configuration. */
-  static of(
-    { name, lbPolicy }: ClusterResource,
-    { loop, loadReported }: Pick<ClusterContext, 'loop' | 'loadReported'>,
-  ): ReportedLoadTeller | undefined {
-    const policy = findPolicy(lbPolicy, 'client_side_weighted_round_robin');
-    if (policy === undefined) return undefined;
-    const { updateMs } = policy.loadReports;
-    return new ReportedLoadTeller({
-      loop,
-      updateMs,
-      tell: (weights) => loadReported(name, weights),
-    });
   }
 
   noted(host: UpstreamHost): void {
