@@ -2,7 +2,8 @@
 import { THRIFT_PROXY } from '../../shared/stats/templates/thrift.ts';
 import { ThriftError } from '../../shared/thrift/thrift-reader.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import type { Transport } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
 import type { ConnectionFacts } from '../stream/connection-facts.ts';
 import type {
   ConnectionObserver,
