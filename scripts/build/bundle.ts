@@ -75,9 +75,12 @@ const everyBuild = {
 /** So that a stack names a place that can be found. */
 const LINE_LIMIT = 200;
 
-/** Of shared/process/packed-program.ts. */
-const WRAPPER = `(function (around) { 'use strict';
-const { require, module, __filename, __dirname } = around;`;
+/**
+ * What packed-program.ts calls. The parameter's name is one that no function of the program has,
+ * which would stand in its place.
+ */
+const WRAPPER = `(function (__packedModule) { 'use strict';
+const { require, module, __filename, __dirname } = __packedModule;`;
 
 const program = await pack('src/program');
 const worker = await pack('workers/process/run-worker');

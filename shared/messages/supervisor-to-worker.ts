@@ -2,6 +2,7 @@
  * Messages from the supervisor to a worker. Above each member: when it is sent, the reply, and what
  * happens when it is lost (a channel that breaks ends the worker, so "lost" means: not answered).
  */
+import type { AskedRequest } from '../explain/explanation.ts';
 import type { TapSettings } from '../resources/tap.ts';
 import type { ResourceUpdate } from '../resources/resource-update.ts';
 import type { BoundAddress } from '../resources/listener.ts';
@@ -40,6 +41,8 @@ export type SupervisorToWorker =
    * Every few seconds. Reply: `pong`. Missed for the watchdog's kill timeout: the worker is killed.
    */
   | { readonly kind: 'ping'; readonly id: number }
+  /** `/explain`. Reply: `explained` with the same id. */
+  | { readonly kind: 'explain'; readonly id: number; readonly asked: AskedRequest }
   /** While a drain is watched. Reply: `connections` with the same id. */
   | { readonly kind: 'count_connections'; readonly id: number }
   /**
@@ -102,6 +105,8 @@ export type UnansweredCommand =
       readonly configId: string;
       readonly settings?: TapSettings;
     }
+  /** A module held a worker for too long: this version of it is not run any more. No reply. */
+  | { readonly kind: 'disable_script'; readonly module: number }
   /**
    * At start and when a worker died or came back: these share the active health checks. No reply.
    */

@@ -1,4 +1,5 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
+import type { Explanation } from '../explain/explanation.ts';
 import type { StatsReport } from '../stats/report.ts';
 import type { Hello } from './heritage.ts';
 import type { Notice } from './worker-notices.ts';
@@ -16,6 +17,13 @@ export type WorkerToSupervisor =
       readonly kind: 'connections';
       readonly id: number;
       readonly listeners: readonly ListenerConnections[];
+    }
+  /** `error` says why there is no explanation. */
+  | {
+      readonly kind: 'explained';
+      readonly id: number;
+      readonly explanation?: Explanation;
+      readonly error?: string;
     }
   /** `error` says why there is no profile. */
   | { readonly kind: 'profiled'; readonly id: number; readonly error?: string }

@@ -74,6 +74,8 @@ export interface Options {
   readonly drainOnSigterm: boolean;
   /** In every drain; undefined: idle connections are left alone. */
   readonly drainIdleCloseMs: number | undefined;
+  /** Below which control planes may name modules. */
+  readonly scriptFolders: readonly string[];
   readonly validateFormat: ValidateFormat;
   /** Whether a key that stands twice is refused. */
   readonly strictYaml: boolean;

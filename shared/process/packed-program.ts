@@ -16,9 +16,13 @@ import { Script } from 'node:vm';
 import { builtRoot } from './built-root.ts';
 import { systemClock } from './clock.ts';
 
-/** After this time in use a program has compiled what it needs. */
+/** After this time in use a program has compiled what it needs; one that ends before saves nothing. */
 const SAVE_DELAY_MS = 1_500;
-/** Operators who want no file written and none read set it to `off` in the environment. */
+/**
+ * Operators who want no file written and none read set it to `off` in the environment. The build
+ * sets it to `at-exit`: what has run until the end of the process is in the file, however long it
+ * took.
+ */
 const CODE_CACHE_VARIABLE = 'SLUICE_CODE_CACHE';
 
 /** What a CommonJS module finds around it. */
@@ -31,7 +35,8 @@ interface Surroundings {
 
 /** What the packed CommonJS file at `path`, which is inside its wrapper function, exports. */
 export function loadPackedProgram<Exports extends object>(path: string): Exports {
-  const isCached = process.env[CODE_CACHE_VARIABLE] !== 'off';
+  const choice = process.env[CODE_CACHE_VARIABLE];
+  const isCached = choice !== 'off';
   const cachePath = codeCachePath(path);
   const cachedData = isCached ? readIfThere(cachePath) : undefined;
   // V8 keeps the name in its cache: it must hold wherever the built files are moved to.
@@ -41,7 +46,10 @@ export function loadPackedProgram<Exports extends object>(path: string): Exports
   const run = script.runInThisContext() as (around: Surroundings) => void;
   const module = { exports: {} };
   run({ require: createRequire(path), module, __filename: path, __dirname: dirname(path) });
-  if (isCached && cachedData === undefined) saveLater(script, cachePath);
+  if (isCached && cachedData === undefined) {
+    if (choice === 'at-exit') process.once('exit', () => save(script, cachePath));
+    else systemClock.after(SAVE_DELAY_MS, () => save(script, cachePath), { unref: true });
+  }
   return module.exports as Exports;
 }
 
@@ -58,17 +66,13 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** A program that ends before has written nothing. */
-function saveLater(script: Script, path: string): void {
-  const save = (): void => {
-    const own = `${path}.${process.pid}`;
-    try {
-      writeFileSync(own, script.createCachedData(), { flag: 'wx', mode: 0o644 });
-      renameSync(own, path);
-    } catch {
-      // It may not be written there: every start compiles, as it would without a cache.
-      rmSync(own, { force: true });
-    }
-  };
-  systemClock.after(SAVE_DELAY_MS, save, { unref: true });
+function save(script: Script, path: string): void {
+  const own = `${path}.${process.pid}`;
+  try {
+    writeFileSync(own, script.createCachedData(), { flag: 'wx', mode: 0o644 });
+    renameSync(own, path);
+  } catch {
+    // It may not be written there: every start compiles, as it would without a cache.
+    rmSync(own, { force: true });
+  }
 }

@@ -15,7 +15,7 @@ import type { MatcherTree } from './routes/matcher-tree.ts';
 import type { GateFilter, TcpTerminalFilter } from './filters/network-filters.ts';
 import type { RouteConfigurationResource } from './routes/route.ts';
 import type { ScopedRoutes } from './routes/scoped-routes.ts';
-import type { DownstreamTls } from './tls.ts';
+import type { DownstreamSocketOptions } from './transport-sockets.ts';
 import type { UdpListenerResource } from './udp-listener.ts';
 
 export type BoundAddress =
@@ -60,15 +60,13 @@ export interface ListenerResource {
   readonly udp?: UdpListenerResource;
 }
 
-export interface FilterChain {
+export interface FilterChain extends DownstreamSocketOptions {
   readonly name: string;
   /** Absent: takes every connection. */
   readonly match?: FilterChainMatch;
   /** Milliseconds for the handshake; absent: no limit of its own. */
   readonly handshakeTimeoutMs?: number;
   readonly networkFilters: readonly NetworkFilter[];
-  /** Absent: plain bytes. */
-  readonly tls?: DownstreamTls;
 }
 
 export interface CidrRange {

@@ -1,6 +1,6 @@
 /**
- * What a tap records of requests and where it goes, as workers receive it. Source:
- * envoy.config.tap.v3, envoy.extensions.filters.http.tap.v3.
+ * What a tap records of requests or connections and where it goes, as workers receive it. Source:
+ * envoy.config.tap.v3, envoy.extensions.filters.http.tap.v3, envoy.extensions.transport_sockets.tap.v3.
  */
 import type { HeaderMatcher, RuntimeFraction } from './routes/matchers.ts';
 
@@ -45,16 +45,30 @@ export interface TapSettings {
   readonly maxResponseBytes: number;
   /** Each part as it passes instead of one record at the end. */
   readonly streaming: boolean;
+  /** A tap of connections gathers events until they have so many bytes; absent: one by one. */
+  readonly minStreamedBytes?: number;
   readonly format: TapFormat;
   readonly sink:
     | { readonly kind: 'file'; readonly pathPrefix: string }
     | { readonly kind: 'admin' };
 }
 
+/** Where a tap's settings come from: a client of `/tap`, or the configuration. */
+export type TapSource =
+  | { readonly kind: 'admin'; readonly configId: string }
+  | { readonly kind: 'static'; readonly settings: TapSettings };
+
+/** Records what passes over connections. */
+export interface SocketTap {
+  readonly source: TapSource;
+  /** Each event says whose connection it is. */
+  readonly connectionPerEvent: boolean;
+  /** Between `transport.tap.` and the statistic's name; empty or with a dot at its end. */
+  readonly statPrefix: string;
+}
+
 export interface TapFilterOptions {
-  readonly source:
-    | { readonly kind: 'admin'; readonly configId: string }
-    | { readonly kind: 'static'; readonly settings: TapSettings };
+  readonly source: TapSource;
   readonly recordsReceivedTime: boolean;
   readonly recordsDownstreamConnection: boolean;
   readonly recordsUpstreamConnection: boolean;

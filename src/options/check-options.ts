@@ -106,6 +106,7 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     validateSkipSecrets: raw.validateSkipSecrets,
     drainOnSigterm: raw.drainOnSigterm,
     drainIdleCloseMs: raw.drainIdleCloseS === undefined ? undefined : raw.drainIdleCloseS * 1000,
+    scriptFolders: raw.scriptFolders === '' ? [] : raw.scriptFolders.split(','),
     heapSampling: raw.heapSampling,
     adminReadOnly: raw.adminReadOnly,
     adminTokenPath: raw.adminTokenPath,

@@ -2,6 +2,7 @@
 
 export const COMMAND_SUMMARIES = [
   { name: 'check', summary: 'checks bootstraps and says what each would lose' },
+  { name: 'explain', summary: 'says what becomes of a request, by a bootstrap or a server' },
   { name: 'drain', summary: 'drains a running server and waits for the end' },
   { name: 'reverse-proxy', summary: 'runs a server that passes every request on to a target' },
   { name: 'features', summary: 'lists the extensions of the API: served or refused' },

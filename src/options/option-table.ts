@@ -309,6 +309,12 @@ export const optionTable = {
     isOwn: true,
     help: 'While a listener drains for whatever reason, close connections that have been idle for this many seconds.',
   },
+  scriptFolders: {
+    kind: 'string',
+    fallback: '',
+    isOwn: true,
+    help: 'Folders, separated by commas, below which control planes may name modules of script filters. Without it only the bootstrap may name modules.',
+  },
 } as const satisfies Record<string, OptionSpec>;
 
 export type OptionKey = keyof typeof optionTable;

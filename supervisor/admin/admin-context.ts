@@ -11,6 +11,7 @@ import type { RefusedUpdate, UnreadyTargets } from '../store/discovery-status.ts
 import type { CertificateStatus } from '../tls/certificate-status.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/process/clock.ts';
+import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
 import type {
   CircuitBreakerThresholds,
@@ -20,6 +21,7 @@ import type { HealthFlag } from '../../shared/resources/clusters/host-health.ts'
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../loop/contention.ts';
+import type { HostOrder, NamedOrder } from '../upstreams/hosts/host-orders.ts';
 import type { LoopTurns, Steps } from '../loop/loop-turns.ts';
 import type { TapRequest } from '../tap/tap-sessions.ts';
 import type { DrainCommands } from '../drain/drain-view.ts';
@@ -40,6 +42,9 @@ export interface AdminContext {
   readonly runtime: RuntimeView;
   readonly commands: AdminCommands;
   readonly tap: TapView;
+  readonly hosts: HostOrdersView;
+  /** What would become of a request; rejects where no worker can say. */
+  explain(asked: AskedRequest): Promise<Explanation>;
   /** A line of the process log, logger `admin`. Never called with a secret. */
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
@@ -176,6 +181,15 @@ export interface ClusterStatus {
   readonly hosts: Iterable<HostStatus> & { readonly length: number };
 }
 
+/** Single hosts as an operator orders them. */
+export interface HostOrdersView {
+  /** Why it is not in force; undefined: it is. */
+  put(order: NamedOrder): 'no_cluster' | 'no_host' | 'too_many' | undefined;
+  /** Returns whether there was one. */
+  takeBack(cluster: string, host: string): boolean;
+  list(): Iterable<NamedOrder>;
+}
+
 export interface OutlierStatus {
   readonly externalAverage: number;
   readonly externalThreshold: number;
@@ -198,6 +212,8 @@ export interface HostStatus {
   /** 0 to 100, or -1 without enough requests in the interval. */
   readonly successRate: number;
   readonly localOriginSuccessRate: number;
+  /** What an operator has ordered for it. */
+  readonly order?: HostOrder | undefined;
   readonly stats: HostStats;
 }
 

@@ -20,7 +20,9 @@ import {
 import { answerContention } from './endpoints/contention.ts';
 import { DRAIN_PARAMS, drainListeners, undrainListeners } from './endpoints/drain.ts';
 import { answerDrainStatus, DRAIN_STATUS_PARAMS } from './endpoints/drain-status.ts';
+import { answerExplain, EXPLAIN_PARAMS } from './endpoints/explain.ts';
 import { answerHeapSpaces } from './endpoints/heap-spaces.ts';
+import { HOST_STATE_PARAMS, listOrders, orderHost } from './endpoints/host-orders.ts';
 import { answerHotRestartVersion } from './endpoints/hot-restart-version.ts';
 import { answerInitDump, INIT_DUMP_PARAMS } from './endpoints/init-dump.ts';
 import { answerListeners, LISTENERS_PARAMS } from './endpoints/listeners.ts';
@@ -113,6 +115,17 @@ function stateRoutes(types: MessageTypes): AdminRoute[] {
       handle: answerClusters,
     }),
     read({
+      path: '/hosts',
+      help: 'print hosts for which an operator has ordered a state or a weight',
+      handle: (_request, context) => listOrders(context),
+    }),
+    mutate({
+      path: '/hosts/state',
+      help: 'drain a host, take it down or up again, or change its weight',
+      params: HOST_STATE_PARAMS,
+      handle: orderHost,
+    }),
+    read({
       path: '/listeners',
       help: 'print listener info',
       params: LISTENERS_PARAMS,
@@ -129,6 +142,12 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
       large: true,
       params: CONFIG_DUMP_PARAMS,
       handle: (request, context) => answerConfigDump(request, context, types),
+    }),
+    read({
+      path: '/explain',
+      help: 'print what becomes of a request: listener, filter chain, routes, filters, cluster and hosts',
+      params: EXPLAIN_PARAMS,
+      handle: answerExplain,
     }),
     read({
       path: '/init_dump',

@@ -53,29 +53,57 @@ export function* printJsonInSteps(value: JsonValue): Generator<string> {
   yield '\n';
 }
 
+/** An object whose fields are made while they are printed. */
+export class LazyObject {
+  readonly fields: Iterable<readonly [string, JsonValue | LazyObject]>;
+
+  constructor(fields: Iterable<readonly [string, JsonValue | LazyObject]>) {
+    this.fields = fields;
+  }
+}
+
+/** The same of what is made while it is printed. */
+export function* printLazyJson({ fields }: LazyObject): Generator<string> {
+  yield* fieldsOf(fields, 0);
+  yield '\n';
+}
+
 function* piecesOf(value: JsonValue, depth: number): Generator<string> {
   if (typeof value !== 'object' || value === null || isSmall(value)) {
     yield printJsonAt(value, depth);
-    return;
-  }
-  const indent = ' '.repeat(depth + 1);
-  const isList = Array.isArray(value);
-  let separator = isList ? '[\n' : '{\n';
-  if (isList) {
-    for (const element of value as readonly JsonValue[]) {
-      yield separator + indent;
-      yield* piecesOf(element, depth + 1);
-      separator = ',\n';
-    }
+  } else if (Array.isArray(value)) {
+    yield* elementsOf(value as readonly JsonValue[], depth);
   } else {
-    for (const [key, inner] of Object.entries(value)) {
-      if (inner === undefined) continue;
-      yield `${separator}${indent}${quoteJson(key)}: `;
-      yield* piecesOf(inner as JsonValue, depth + 1);
-      separator = ',\n';
-    }
+    yield* fieldsOf(Object.entries(value), depth);
   }
-  yield `\n${' '.repeat(depth)}${isList ? ']' : '}'}`;
+}
+
+function* elementsOf(list: readonly JsonValue[], depth: number): Generator<string> {
+  const indent = ' '.repeat(depth + 1);
+  let separator = '[\n';
+  for (const element of list) {
+    yield separator + indent;
+    yield* piecesOf(element, depth + 1);
+    separator = ',\n';
+  }
+  yield `\n${' '.repeat(depth)}]`;
+}
+
+function* fieldsOf(
+  fields: Iterable<readonly [string, JsonValue | LazyObject | undefined]>,
+  depth: number,
+): Generator<string> {
+  const indent = ' '.repeat(depth + 1);
+  let separator = '{\n';
+  for (const [key, inner] of fields) {
+    if (inner === undefined) continue;
+    yield `${separator}${indent}${quoteJson(key)}: `;
+    yield* inner instanceof LazyObject
+      ? fieldsOf(inner.fields, depth + 1)
+      : piecesOf(inner, depth + 1);
+    separator = ',\n';
+  }
+  yield separator === '{\n' ? '{}' : `\n${' '.repeat(depth)}}`;
 }
 
 function printList(list: readonly JsonValue[], depth: number): string {

@@ -35,6 +35,8 @@ export type ParentAnswer<T> =
 export interface AdminHandOver {
   readonly originalStartTimeUnixSeconds: number;
   readonly enableReusePortDefault: boolean;
+  /** What an operator has ordered for single hosts. */
+  readonly hostOrders?: string;
 }
 
 export interface ChildSideOptions {

@@ -111,6 +111,9 @@ function writeReply(writer: Writer, reply: HotRestartReply): void {
       case 'shutdown_admin':
         writer.uint32(tag(1, VARINT)).uint64(reply.originalStartTimeUnixSeconds);
         writer.uint32(tag(2, VARINT)).bool(reply.enableReusePortDefault);
+        if (reply.hostOrders !== undefined) {
+          writer.uint32(tag(OWN_FIELD, BYTES)).string(reply.hostOrders);
+        }
         break;
       case 'stats':
         writeStats(writer, reply.stats);
@@ -233,13 +236,16 @@ function readReplyBody(
     case 'shutdown_admin': {
       let originalStartTimeUnixSeconds = 0;
       let enableReusePortDefault = false;
+      let hostOrders: string | undefined;
       forEachField(reader, end, (field) => {
         if (field === 1) originalStartTimeUnixSeconds = readUint64(reader);
         else if (field === 2) enableReusePortDefault = reader.bool();
+        else if (field === OWN_FIELD) hostOrders = reader.string();
         else return false;
         return true;
       });
-      return { kind, originalStartTimeUnixSeconds, enableReusePortDefault };
+      const own = hostOrders === undefined ? {} : { hostOrders };
+      return { kind, originalStartTimeUnixSeconds, enableReusePortDefault, ...own };
     }
     case 'stats':
       return { kind, stats: readStats(reader, end) };

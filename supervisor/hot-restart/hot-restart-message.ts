@@ -13,8 +13,9 @@
  *                            | 3 stats { 1 memory_allocated, 2 num_connections,
  *                                        3 counter_deltas, 4 gauges, 5 dynamics }
  *
- * Two additions of our own, which Envoy passes over as unknown fields: a stats request of a
- * Sluice carries { 1000 is_sluice }, and { 1000 are_totals } is in the answer that holds totals.
+ * Three additions of our own, which Envoy passes over as unknown fields: a stats request of a
+ * Sluice carries { 1000 is_sluice }, { 1000 are_totals } is in the answer that holds totals, and
+ * { 1000 host_orders } in that of shutdown_admin, where there are any.
  *
  * Source: the traffic between two processes of Envoy (hot restart version 11).
  */
@@ -37,6 +38,8 @@ export type HotRestartReply =
       readonly kind: 'shutdown_admin';
       readonly originalStartTimeUnixSeconds: number;
       readonly enableReusePortDefault: boolean;
+      /** What an operator has ordered for single hosts, as the next epoch reads it. */
+      readonly hostOrders?: string;
     }
   | { readonly kind: 'stats'; readonly stats: ParentStats };
 

@@ -49,6 +49,8 @@ export interface PredecessorOptions {
   readonly stats: ExportedStats;
   readonly connections: () => number;
   readonly drainsImmediately: boolean;
+  /** For the next epoch; undefined: there are none. */
+  readonly hostOrders: () => string | undefined;
   readonly closeAdmin: () => void;
   readonly reopenAdmin: () => Promise<void>;
   /** Ends this epoch. */
@@ -112,9 +114,11 @@ export class Predecessor implements HandOverServer {
 
   closeAdmin(): AdminHandOver {
     this.#options.closeAdmin();
+    const hostOrders = this.#options.hostOrders();
     return {
       originalStartTimeUnixSeconds: this.#options.session.firstStartUnixSeconds,
       enableReusePortDefault: true,
+      ...(hostOrders !== undefined && { hostOrders }),
     };
   }
 

@@ -38,6 +38,8 @@ export interface SuccessorOptions {
     take: (address: string) => Promise<readonly number[]>,
     isParentThere: () => boolean,
   ) => Promise<void>;
+  /** What an operator has ordered for hosts of the epoch before. */
+  readonly takeHostOrders: (orders: string) => void;
   /** Files of unix sockets that came from the parent are this epoch's to remove. */
   readonly claimFiles: () => void;
 }
@@ -58,14 +60,17 @@ export class Successor {
    * epoch has changed in any way.
    */
   async takeOver(): Promise<void> {
-    const { session, stats, bindListeners } = this.#options;
+    const { session, stats, bindListeners, takeHostOrders } = this.#options;
     const parent = await session.begin();
     if (parent === undefined) return;
     await bindListeners(
       (address) => parent.takeSockets(address),
       () => parent.isParentThere,
     );
-    session.firstStartUnixSeconds = (await parent.shutdownAdmin()) ?? session.firstStartUnixSeconds;
+    const handedOver = await parent.shutdownAdmin();
+    session.firstStartUnixSeconds =
+      handedOver?.originalStartTimeUnixSeconds ?? session.firstStartUnixSeconds;
+    if (handedOver?.hostOrders !== undefined) takeHostOrders(handedOver.hostOrders);
     stats.followParent((limitMs) => this.#mergeWithin(parent, limitMs));
     await parent.beginMerging(this.#statsReceiver());
   }

@@ -6,7 +6,7 @@
 import { fstatSync } from 'node:fs';
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
-import type { ChildSide, ParentAnswer } from './child-side.ts';
+import type { AdminHandOver, ChildSide, ParentAnswer } from './child-side.ts';
 import type { ParentStats } from './hot-restart-message.ts';
 import { HotRestartRefused } from './refusal.ts';
 
@@ -76,11 +76,11 @@ export class TakeOver {
     return sockets;
   }
 
-  /** From here on the admin address is free; resolves with when epoch 0 started, if it is known. */
-  async shutdownAdmin(): Promise<number | undefined> {
+  /** From here on the admin address is free; resolves with what the parent says, if it does. */
+  async shutdownAdmin(): Promise<AdminHandOver | undefined> {
     if (!this.#isParentThere) return undefined;
     const answer = await this.#options.child.shutdownParentAdmin();
-    return this.#valueOf(answer)?.originalStartTimeUnixSeconds;
+    return this.#valueOf(answer);
   }
 
   /** Brings the parent's statistics in for the first time; later ones follow with `merge`. */

@@ -89,6 +89,26 @@ export function parsed<Value, Default>(
   };
 }
 
+/** A text that may be given several times, each read by `parse`. */
+export function several<Value>(
+  help: string,
+  parse: (given: string) => Value | BadParam,
+): Param<readonly Value[]> {
+  return {
+    shown: (name) => ({ kind: 'string', name, help }),
+    read: (query, name) => {
+      const values: Value[] = [];
+      for (const given of query.all(name)) {
+        if (given === '') continue;
+        const value = parse(given);
+        if (value instanceof BadParam) return value;
+        values.push(value);
+      }
+      return values;
+    },
+  };
+}
+
 export interface Choices<Value, Other> {
   readonly help?: string;
   /** What is shown of them; absent: all. */

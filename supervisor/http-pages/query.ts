@@ -18,6 +18,11 @@ export class Query {
     return value === '' ? undefined : value;
   }
 
+  /** All values of the name, in their order. */
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
   has(name: string): boolean {
     return this.#values.has(name);
   }

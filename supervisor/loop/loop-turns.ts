@@ -13,6 +13,14 @@ const TURN_MS = 4;
 /** Work with a result; what it yields is the caller's, or only a place to pause at. */
 export type Steps<Result, Piece = unknown> = Generator<Piece, Result, undefined>;
 
+/** Runs steps that are known to be few. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 export class LoopTurns {
   readonly #clock: Clock;
   /** When the present turn ends; it is over for later work. */

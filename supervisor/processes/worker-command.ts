@@ -1,5 +1,6 @@
 /** How a worker process is started: program, arguments and environment. */
 import { join } from 'node:path';
+import { RUN_MODULE_FLAGS } from '../../shared/scripts/run-flags.ts';
 import { builtRoot } from '../../shared/process/built-root.ts';
 
 const entry = join(builtRoot, 'workers', 'process', 'worker-main.cjs');
@@ -39,6 +40,12 @@ export function workerCommand(workerIndex: number): WorkerCommand {
   const env = { ...process.env };
   for (const name of ownVariables) delete env[name];
   const inherited = process.execArgv.filter((word) => !word.startsWith('--inspect'));
-  const args = [...inherited, inspectorNowhere, entry, `--worker=${workerIndex}`];
+  const args = [
+    ...inherited,
+    ...RUN_MODULE_FLAGS,
+    inspectorNowhere,
+    entry,
+    `--worker=${workerIndex}`,
+  ];
   return { file: process.execPath, args, env };
 }

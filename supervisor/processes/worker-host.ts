@@ -7,14 +7,10 @@ import { MessageChannel } from '../../shared/channel/message-channel.ts';
 import { CallError, PendingCalls } from './pending-calls.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type {
-  ProfileCommand,
   SupervisorToWorker,
   UnansweredCommand,
 } from '../../shared/messages/supervisor-to-worker.ts';
-import type {
-  ListenerConnections,
-  WorkerToSupervisor,
-} from '../../shared/messages/worker-to-supervisor.ts';
+import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { splitHosts } from '../../shared/resources/clusters/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
@@ -34,8 +30,6 @@ import { WorkerWatchdog } from './worker-watchdog.ts';
 /** Applying a large configuration takes seconds; a stuck worker is the watchdog's. */
 const APPLY_LIMIT_MS = 600_000;
 const LISTEN_LIMIT_MS = 10_000;
-/** A profile of minutes takes seconds to write. */
-const PROFILE_LIMIT_MS = 60_000;
 /** From the request to end, or from the loss of the channel, to SIGKILL. */
 const STOP_LIMIT_MS = 2_000;
 /** How long the last messages of an ended worker may take to arrive. */
@@ -54,7 +48,7 @@ export interface SocketToAdopt {
   readonly backlog: number;
 }
 
-type Reply = Exclude<Extract<WorkerToSupervisor, { readonly id: number }>, { kind: 'pong' }>;
+export type Reply = Exclude<Extract<WorkerToSupervisor, { readonly id: number }>, { kind: 'pong' }>;
 
 export class WorkerHost {
   readonly workerIndex: number;
@@ -143,7 +137,7 @@ export class WorkerHost {
       throw new CallError('process_exited', `${this.#name()} takes no descriptors`);
     }
     const announced = sockets.map(({ address, backlog }) => ({ address, backlog }));
-    const reply = await this.#call(
+    const reply = await this.call(
       (id) => ({ kind: 'adopt_sockets', id, listener, sockets: announced }),
       LISTEN_LIMIT_MS,
     );
@@ -151,29 +145,15 @@ export class WorkerHost {
   }
 
   async stopListening(listeners: readonly string[], takesWaiting: boolean): Promise<void> {
-    await this.#call(
+    await this.call(
       (id) => ({ kind: 'stop_listening', id, listeners, takesWaiting }),
       LISTEN_LIMIT_MS,
     );
   }
 
-  async countConnections(limitMs: number): Promise<readonly ListenerConnections[]> {
-    const reply = await this.#call((id) => ({ kind: 'count_connections', id }), limitMs);
-    return reply.kind === 'connections' ? reply.listeners : [];
-  }
-
-  /** Resolves with why there is no profile; the profile itself is in the file at `path`. */
-  async profile(command: ProfileCommand, path: string): Promise<string | undefined> {
-    const reply = await this.#call(
-      (id) => ({ kind: 'profile', id, command, path }),
-      PROFILE_LIMIT_MS,
-    );
-    return reply.kind === 'profiled' ? reply.error : unexpected(reply);
-  }
-
   /** Asks for the deltas and resolves when they were delivered to `reported`. */
   async flushStats(limitMs: number): Promise<void> {
-    await this.#call((id) => ({ kind: 'flush_stats', id }), limitMs);
+    await this.call((id) => ({ kind: 'flush_stats', id }), limitMs);
   }
 
   /** Sends what has no reply. A worker that takes nothing in any more is ended. */
@@ -202,11 +182,12 @@ export class WorkerHost {
       rest = rest.slice(count);
       await this.#channel.drained();
     }
-    const reply = await this.#call((id) => ({ kind: 'apply', id, updates: rest }), APPLY_LIMIT_MS);
+    const reply = await this.call((id) => ({ kind: 'apply', id, updates: rest }), APPLY_LIMIT_MS);
     return reply.kind === 'applied' ? reply.error : unexpected(reply);
   }
 
-  async #call(make: (id: number) => SupervisorToWorker, limitMs: number): Promise<Reply> {
+  /** Sends what is answered, and rejects with `CallError` where it is not within the limit. */
+  async call(make: (id: number) => SupervisorToWorker, limitMs: number): Promise<Reply> {
     const { id, reply } = this.#calls.open(make(0).kind, limitMs);
     this.#post(make(id));
     // A worker that has ended, or whose channel just failed, answers nothing any more.
@@ -253,6 +234,7 @@ export class WorkerHost {
       case 'listening':
       case 'stopped_listening':
       case 'profiled':
+      case 'explained':
       case 'connections':
         return void this.#calls.settle(reply.id, reply);
       default:
@@ -292,6 +274,6 @@ export class WorkerHost {
   }
 }
 
-function unexpected(reply: Reply): string {
+export function unexpected(reply: Reply): string {
   return `unexpected answer: ${reply.kind}`;
 }

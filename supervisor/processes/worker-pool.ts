@@ -6,7 +6,9 @@
 import type { Clock } from '../../shared/process/clock.ts';
 import { createBreakerPage } from '../../shared/limits/breaker-page.ts';
 import { createOutlierPage } from '../../shared/limits/outlier-page.ts';
+import { createScriptPage } from '../../shared/limits/script-page.ts';
 import { createRateLimitPage } from '../../shared/limits/rate-limit-page.ts';
+import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type {
   ProfileCommand,
@@ -18,6 +20,7 @@ import type { EarlyWorkers } from './early-workers.ts';
 import type { WorkerEvents } from './worker-events.ts';
 import { WorkerLives } from './worker-lives.ts';
 import type { SharedPages } from '../../shared/messages/heritage.ts';
+import { countConnections, explain, profile } from './worker-questions.ts';
 import type { WorkerProvision, WorkerSlotStatus } from './worker-slot.ts';
 
 export interface WorkerPoolOptions {
@@ -40,6 +43,7 @@ export class WorkerPool {
       outlierFd: createOutlierPage(),
       breakerFd: createBreakerPage(options.concurrency),
       rateLimitFd: createRateLimitPage(),
+      scriptFd: createScriptPage(options.concurrency),
     };
     this.#lives = new WorkerLives({ ...options, pages: this.pages, underWay: this.#underWay });
   }
@@ -146,8 +150,15 @@ export class WorkerPool {
     return await Promise.all(
       this.#lives
         .provisioned()
-        .map(async ({ host }) => host.countConnections(limitMs).catch(() => undefined)),
+        .map(async ({ host }) => countConnections(host, limitMs).catch(() => undefined)),
     );
+  }
+
+  /** All workers serve the same: any of them knows. Rejects where none answers. */
+  async explain(asked: AskedRequest, limitMs: number): Promise<Explanation> {
+    const [slot] = this.#lives.provisioned();
+    if (slot === undefined) throw new Error('no worker serves yet');
+    return await explain(slot.host, asked, limitMs);
   }
 
   /** Commands every worker's profiler; resolves with the indices of those that obeyed. */
@@ -158,7 +169,7 @@ export class WorkerPool {
     const done = await Promise.all(
       this.#lives.provisioned().map(async ({ index, host }) => {
         // A worker that ends in between has no profile.
-        const failure = await host.profile(command, pathOf(index)).catch(String);
+        const failure = await profile(host, command, pathOf(index)).catch(String);
         return failure === undefined ? index : undefined;
       }),
     );

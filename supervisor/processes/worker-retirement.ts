@@ -6,6 +6,7 @@
 import type { Clock } from '../../shared/process/clock.ts';
 import type { StoppableWaits } from './stoppable-waits.ts';
 import type { WorkerSlot } from './worker-slot.ts';
+import { countConnections } from './worker-questions.ts';
 
 /**
  * How long connections of a worn out worker have, with another worker that accepts, and without
@@ -50,7 +51,7 @@ export class Retirement {
     if (isCovered) await host.stopListening([...slot.adopted], false).catch(() => undefined);
     const untilMs = clock.monotonicMs() + (isCovered ? RETIRE_LIMIT_MS : RETIRE_ALONE_LIMIT_MS);
     while (clock.monotonicMs() < untilMs && !waits.isStopped && slot.host === host) {
-      const listeners = await host.countConnections(COUNT_LIMIT_MS).catch(() => []);
+      const listeners = await countConnections(host, COUNT_LIMIT_MS).catch(() => []);
       if (listeners.every(({ open }) => open === 0)) break;
       await waits.wait(RETIRE_LOOK_MS);
     }

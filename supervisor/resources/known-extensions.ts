@@ -19,6 +19,7 @@ import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './balancing/lb-policies.ts';
 import { INJECTED_CREDENTIALS } from './filters/http/auth/credential-injector.ts';
 import { CONTENT_PARSERS } from './filters/http/matching/sse-to-metadata.ts';
+import { GEO_PROVIDERS } from './filters/common/geo-provider.ts';
 import { CLUSTER_PLUGINS } from './routes/cluster-plugins.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
@@ -36,7 +37,7 @@ import { LISTENER_FILTERS } from './filters/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
 import { REDIRECT_PREDICATES } from './routes/internal-redirect.ts';
 import { HOST_PREDICATES, PRIORITIES } from './routes/retry-policy.ts';
-import { DOWNSTREAM_SOCKETS, UPSTREAM_SOCKETS } from './transport-sockets.ts';
+import { DOWNSTREAM_SOCKETS, UPSTREAM_SOCKETS } from './transport-sockets/transport-sockets.ts';
 import { PATH_MATCH, PATH_REWRITE } from './routes/path-templates.ts';
 
 export interface KnownExtension {
@@ -63,6 +64,7 @@ const registries: readonly Registry[] = [
   COMPRESSION_LIBRARIES,
   CLUSTER_PLUGINS,
   CONTENT_PARSERS,
+  GEO_PROVIDERS,
   INJECTED_CREDENTIALS,
   SESSION_STATES,
   HTTP_FILTERS,

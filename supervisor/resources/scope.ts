@@ -17,7 +17,13 @@ import type {
   NamedRoutes,
   NamedScopes,
 } from '../resolved/resolved-bootstrap.ts';
-import { at, type Place, type Problem, type ProblemSink } from '../config/problem.ts';
+import {
+  at,
+  type Place,
+  type Problem,
+  type ProblemSink,
+  type SourcePosition,
+} from '../config/problem.ts';
 
 export interface ResolveContext {
   readonly problems: ProblemSink;
@@ -94,6 +100,12 @@ export class Scope {
 
   error(rule: Rule, message: string, suggestion?: string): void {
     this.#report('error', rule, message, suggestion);
+  }
+
+  /** The same, of another text than the configuration's. */
+  errorIn(position: SourcePosition, rule: Rule, message: string): void {
+    const { place } = this;
+    this.context.problems.report({ severity: 'error', place, message, rule, position });
   }
 
   /** For what is accepted although it does nothing, or not what its name says. */

@@ -33,7 +33,8 @@ export class RuntimeStore implements RuntimeView {
   readonly #parts: RuntimeStoreParts;
   readonly #stats: number;
   readonly #loaded = new Map<RuntimeLayer, LayerValues>();
-  readonly #adminValues = new Map<string, RuntimeValue>();
+  /** Another one after each change: a page may still be made of the one before. */
+  #adminValues: LayerValues = new Map();
   readonly #subscribers = new Set<(snapshot: RuntimeSnapshot) => void>();
   readonly #watchers: FSWatcher[] = [];
   #snapshot: RuntimeSnapshot = new Map();
@@ -66,12 +67,8 @@ export class RuntimeStore implements RuntimeView {
   }
 
   entries(): ReturnType<RuntimeView['entries']> {
-    const layers = this.#presentLayers();
-    return [...this.#snapshot].map(([key, { text }]) => ({
-      key,
-      layerValues: layers.map((layer) => this.#valuesOf(layer)?.get(key)?.text ?? ''),
-      finalValue: text,
-    }));
+    const layers = this.#presentLayers().map((layer) => this.#valuesOf(layer));
+    return entriesOf(this.#snapshot, layers);
   }
 
   /** The final values; a new object after each change. */
@@ -98,10 +95,12 @@ export class RuntimeStore implements RuntimeView {
       if (error instanceof RuntimeTextError) return error.message;
       throw error;
     }
+    const changed = new Map(this.#adminValues);
     for (const [key, value] of parsed) {
-      if (value === undefined) this.#adminValues.delete(key);
-      else this.#adminValues.set(key, value);
+      if (value === undefined) changed.delete(key);
+      else changed.set(key, value);
     }
+    this.#adminValues = changed;
     this.#publish();
     return undefined;
   }
@@ -206,6 +205,16 @@ export class RuntimeStore implements RuntimeView {
         throw new RuntimeWatchError(describeWatch(layer, error as Error), { cause: error });
       }
     }
+  }
+}
+
+function* entriesOf(
+  values: RuntimeSnapshot,
+  layers: readonly (LayerValues | undefined)[],
+): ReturnType<RuntimeView['entries']> & Generator {
+  for (const [key, { text }] of values) {
+    const layerValues = layers.map((layer) => layer?.get(key)?.text ?? '');
+    yield { key, layerValues, finalValue: text };
   }
 }
 

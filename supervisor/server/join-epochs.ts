@@ -29,7 +29,7 @@ export interface Epochs {
 
 export function joinEpochs(server: JoiningServer): Epochs {
   const { session, options, clock, ending, life, pool, closeAdmin, reopenAdmin } = server;
-  const { configuration, listeners, stats, serverStats, statStore } = server.parts;
+  const { configuration, listeners, stats, serverStats, statStore, hostOrders } = server.parts;
   session.refusals.onCounted((kind, count) =>
     statStore.add(statStore.defineCounter(`sluice.hot_restart.${kind}`), count),
   );
@@ -40,6 +40,7 @@ export function joinEpochs(server: JoiningServer): Epochs {
     showParent: (open) => serverStats.setParent(open),
     bindListeners: (take, isParentThere) =>
       listeners.takeAll(configuration.resolved.listeners, options.concurrency, take, isParentThere),
+    takeHostOrders: (orders) => hostOrders.import(orders),
     claimFiles: () => listeners.claimFiles(),
   });
   const predecessor = new Predecessor({
@@ -51,6 +52,7 @@ export function joinEpochs(server: JoiningServer): Epochs {
     stats,
     connections: () => serverStats.connections,
     drainsImmediately: options.drainStrategy === 'immediate',
+    hostOrders: () => hostOrders.export(),
     closeAdmin,
     reopenAdmin,
     end: (reason) => ending.request(reason),

@@ -3,7 +3,13 @@ import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
-import type { AdminContext, LoggingView, ServerView, TapView } from '../admin/admin-context.ts';
+import type {
+  AdminContext,
+  HostOrdersView,
+  LoggingView,
+  ServerView,
+  TapView,
+} from '../admin/admin-context.ts';
 import type { Phase } from '../life-cycle/life-cycle.ts';
 import type { ServerParts } from './server-parts.ts';
 import { serverStateOf } from '../life-cycle/server-state.ts';
@@ -13,6 +19,8 @@ import { makeClustersView } from '../admin/views/clusters-view.ts';
 import { makeConfigView } from '../admin/views/config-view.ts';
 
 const log = getLogger('admin');
+/** Of a worker that is busy with requests. */
+const EXPLAIN_LIMIT_MS = 5_000;
 
 export interface AdminContextInput {
   readonly options: Options;
@@ -47,6 +55,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     clusters: makeClustersView({
       resources: configuration.store,
       upstreams,
+      orders: parts.hostOrders,
       stats: stats.store,
       refresh: () => stats.beforeRead(),
     }),
@@ -57,8 +66,23 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     logging: makeLoggingView(),
     runtime: parts.runtime,
     commands: parts.commands,
+    hosts: makeHostOrdersView(parts),
     tap: makeTapView(parts),
+    explain: async (asked) => await input.pool.explain(asked, EXPLAIN_LIMIT_MS),
     log: log.log,
+  };
+}
+
+function makeHostOrdersView({ hostOrders, upstreams }: ServerParts): HostOrdersView {
+  return {
+    put(order) {
+      const cluster = upstreams.get(order.cluster);
+      if (cluster === undefined) return 'no_cluster';
+      if (cluster.host(order.host) === undefined) return 'no_host';
+      return hostOrders.put(order) ? undefined : 'too_many';
+    },
+    takeBack: (cluster, host) => hostOrders.takeBack(cluster, host),
+    list: () => hostOrders.list(),
   };
 }
 

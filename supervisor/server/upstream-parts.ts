@@ -4,6 +4,8 @@
  */
 import { OwnRequests } from '../services/control-plane-clusters.ts';
 import { secretsOf } from '../tls/loaded-certificates.ts';
+import { HostOrders } from '../upstreams/hosts/host-orders.ts';
+import type { StatStore } from '../stats/stat-store.ts';
 import { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 import { DynamicConfiguration } from '../xds/dynamic-configuration.ts';
 import { unknownFieldsOf } from '../xds/unknown-fields.ts';
@@ -11,19 +13,33 @@ import type { BaseParts, ServerPartsInput } from './base-parts.ts';
 
 export interface UpstreamParts {
   readonly upstreams: UpstreamClusters;
+  /** What an operator has ordered for single hosts. */
+  readonly hostOrders: HostOrders;
   readonly dynamic: DynamicConfiguration;
 }
 
 export function makeUpstreamParts(input: ServerPartsInput, base: BaseParts): UpstreamParts {
-  const upstreams = makeUpstreams(input, base);
-  return { upstreams, dynamic: makeDynamic(input, base, upstreams) };
+  const hostOrders = new HostOrders({
+    clock: input.clock,
+    changed: (cluster) => upstreams.get(cluster)?.ordersChanged(),
+    counted: (count) => countOrders(base.statStore, count),
+  });
+  const upstreams = makeUpstreams(input, base, hostOrders);
+  return { upstreams, hostOrders, dynamic: makeDynamic(input, base, upstreams) };
+}
+
+/** The gauge is there from the first order on. */
+function countOrders(store: StatStore, count: number): void {
+  store.setGauge(store.defineGauge('sluice.host_orders'), count);
 }
 
 function makeUpstreams(
   { options, configuration, clock, pool }: ServerPartsInput,
   { statStore, serverStats, runtime, eventLogs }: BaseParts,
+  orders: HostOrders,
 ): UpstreamClusters {
   return new UpstreamClusters({
+    orders,
     store: configuration.store,
     writer: statStore,
     clock,
@@ -67,6 +83,7 @@ function makeDynamic(
     },
     drainTimeMs: options.drainTimeS * 1000,
     unknownFields: unknownFieldsOf(options),
+    scriptFolders: options.scriptFolders,
     isStopped: (direction) => drains.isStopped(direction),
     keptPath: process.env['SLUICE_XDS_KEEP_PATH'] || undefined,
     secretChanged: (key) => certificates.secretChanged(key),

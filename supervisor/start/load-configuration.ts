@@ -9,6 +9,7 @@ import { getLogger } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadBootstrap, type LoadedMessage } from '../config/load-config.ts';
+import { checkScripts } from '../scripts/checked-scripts.ts';
 import type { Problem } from '../config/problem.ts';
 import type { RuntimeTexts } from '../config/validate/api-status.ts';
 import {
@@ -94,6 +95,7 @@ async function loadChecked(
       ...(options.mode === 'validate' ? { inlineLimitBytes: Number.MAX_SAFE_INTEGER } : {}),
       ...(runtime === undefined ? {} : { runtime }),
       check: async (message) => {
+        await checkScripts((message as Bootstrap).static_resources?.listeners, undefined);
         found.resolution = await resolveBootstrap(message, overrides);
         return found.resolution.problems;
       },

@@ -5,6 +5,7 @@
 import type { WaitTracer } from '../loop/contention.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import { LoopTurns, type Steps } from '../loop/loop-turns.ts';
+import { SharedSteps } from '../loop/shared-steps.ts';
 import type { Query } from '../http-pages/query.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';
 import type { StatsPages as StatsEndpoints, StatsQuestion } from './stats-questions.ts';
@@ -13,7 +14,7 @@ import type { EndpointStats } from '../stats/endpoint-stats.ts';
 import { ecmaScriptFilter, re2Filter } from '../stats/name-filter.ts';
 import { visitInSteps, type OrderedView, type Segment } from '../stats/ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
-import { prometheusPage } from './render/prometheus-page.ts';
+import { prometheusPage, type PrometheusPageOptions } from './render/prometheus-page.ts';
 import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
 import { protobufPage } from './render/protobuf-page.ts';
 import { textPage } from './render/text-page.ts';
@@ -45,7 +46,7 @@ export interface StatsPagesOptions {
 /** The families of a Prometheus page, and the segments that they are made from. */
 interface Plan {
   readonly segments: readonly Segment[];
-  readonly families: Promise<readonly Family[]>;
+  readonly families: SharedSteps<readonly Family[]>;
 }
 
 /** Names collected in one step. */
@@ -143,32 +144,35 @@ export class StatsPages implements StatsEndpoints {
       case 'html':
         return this.#options.htmlForm(query, textPage(listing));
       case 'prometheus': {
-        const families = await this.#familiesOf(segments);
         const { prometheusMode: histogramMode, exposition } = params;
-        const options = { ...params, store, families, endpoints, histogramMode, boundsOf };
+        const options = { ...params, store, endpoints, histogramMode, boundsOf };
         const contentType = CONTENT_TYPES[exposition];
         return {
           status: 200,
           ...(contentType === undefined ? {} : { contentType }),
-          body: exposition === 'protobuf' ? protobufPage(options) : prometheusPage(options),
+          body: this.#prometheusBody(segments, options),
         };
       }
     }
   }
 
-  async #familiesOf(segments: readonly Segment[]): Promise<readonly Family[]> {
-    if (this.#plan?.segments === segments) return await this.#plan.families;
+  /** The plan is made with the page, so that it is not made for clients that are gone. */
+  *#prometheusBody(
+    segments: readonly Segment[],
+    options: Omit<PrometheusPageOptions, 'families'>,
+  ): Generator<string | Uint8Array> {
+    const families = yield* this.#planOf(segments).families.result();
+    const page = { ...options, families };
+    yield* options.exposition === 'protobuf' ? protobufPage(page) : prometheusPage(page);
+  }
+
+  /** Readers that come meanwhile share one. */
+  #planOf(segments: readonly Segment[]): Plan {
+    const known = this.#plan;
+    if (known?.segments === segments && !known.families.hasFailed) return known;
     const { store, tagGroups } = this.#options;
-    const families = this.#turns.run(prometheusPlan(store, segments, tagGroups));
-    // Readers that come meanwhile wait for the same.
-    const plan = { segments, families };
-    this.#plan = plan;
-    try {
-      return await families;
-    } catch (error) {
-      if (this.#plan === plan) this.#plan = undefined;
-      throw error;
-    }
+    const families = new SharedSteps(prometheusPlan(store, segments, tagGroups));
+    return (this.#plan = { segments, families });
   }
 
   #recentLookupsPage(): AdminResponse {

@@ -1,4 +1,4 @@
-/** Under which ids the HTTP filters of open listeners wait for a client of `/tap`. */
+/** Under which ids the HTTP filters and transport sockets of open listeners wait for a client of `/tap`. */
 import type { FilterChain, ListenerResource } from '../../shared/resources/listener.ts';
 
 export function tapConfigIds(listeners: readonly ListenerResource[]): ReadonlySet<string> {
@@ -10,7 +10,8 @@ export function tapConfigIds(listeners: readonly ListenerResource[]): ReadonlySe
   return ids;
 }
 
-function addIds({ networkFilters }: FilterChain, ids: Set<string>): void {
+function addIds({ networkFilters, taps = [] }: FilterChain, ids: Set<string>): void {
+  for (const { source } of taps) if (source.kind === 'admin') ids.add(source.configId);
   for (const filter of networkFilters) {
     if (filter.kind !== 'http_connection_manager') continue;
     for (const one of filter.filters) {

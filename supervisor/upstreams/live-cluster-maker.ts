@@ -23,8 +23,13 @@ export interface ClusterDependencies extends DiscoveredSources {
   clustersWarming(count: number): void;
 }
 
-export interface LiveClusterMakerOptions
-  extends SourceMakerOptions, Pick<LiveClusterOptions, 'runtime' | 'eventLogs' | 'outlierLogPath'> {
+/** What all clusters share beside their sources. */
+export type SharedClusterParts = Pick<
+  LiveClusterOptions,
+  'runtime' | 'eventLogs' | 'outlierLogPath' | 'orders'
+>;
+
+export interface LiveClusterMakerOptions extends SourceMakerOptions, SharedClusterParts {
   readonly outlierFd: number;
   readonly breakers: BreakerSlots;
   /** Hosts of a cluster that is in use changed. */
@@ -51,7 +56,7 @@ export class LiveClusterMaker {
 
   make(resolved: ResolvedCluster, follower: ClusterFollower): LiveCluster {
     const { clock, writer, random, runtime, eventLogs, outlierLogPath, breakers } = this.#options;
-    const { outlierFd, countUpdate } = this.#options;
+    const { outlierFd, countUpdate, orders } = this.#options;
     const windowMs = resolved.mergeWindowMs ?? MERGE_WINDOW_MS;
     // One by one: there may be ten thousand of them, each with its options.
     return new LiveCluster({
@@ -63,6 +68,7 @@ export class LiveClusterMaker {
       eventLogs,
       outlierLogPath,
       breakers,
+      orders,
       resolved,
       version: ++this.#version,
       slots: () => (this.#slots ??= new OutlierSlots(outlierFd)),

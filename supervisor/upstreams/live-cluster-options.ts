@@ -8,6 +8,7 @@ import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ResourceUse } from '../store/resource-use.ts';
 import type { BreakerSlots } from './breakers/breaker-slots.ts';
 import type { LiveCluster } from './live-cluster.ts';
+import type { HostOrders } from './hosts/host-orders.ts';
 import type { MergeWindow } from './merge-window.ts';
 import type { HostSink, HostSource } from './sources/host-source.ts';
 
@@ -20,6 +21,7 @@ export interface LiveClusterOptions {
   readonly breakers: BreakerSlots;
   runtime(): RuntimeSnapshot;
   readonly eventLogs: EventLogs;
+  /** Of outlier detection in all clusters. */
   readonly outlierLogPath: string | undefined;
   /** Tells its hosts from those of other versions. */
   readonly version: number;
@@ -27,6 +29,8 @@ export interface LiveClusterOptions {
   readonly hasTraffic: boolean;
   /** What the cluster cannot be used without, beside its hosts. */
   readonly needs: readonly ResourceUse[];
+  /** What an operator has ordered for its hosts. */
+  readonly orders: Pick<HostOrders, 'apply'>;
   /** Undefined: the hosts are those of the configuration. */
   makeSource(sink: HostSink): HostSource | undefined;
   /** Hears of changes while the cluster is in use; ended with the cluster. */

@@ -52,6 +52,8 @@ export class LiveCluster implements HostSink {
   /** Some worker had a request for it. */
   #hasTraffic: boolean;
   readonly #assignment: Assignment;
+  /** As the source gave them last. */
+  #given: readonly HostResource[] = [];
 
   constructor(options: LiveClusterOptions) {
     const { resolved, writer } = options;
@@ -127,7 +129,18 @@ export class LiveCluster implements HostSink {
     return this.#list.get(id)?.position;
   }
 
+  /** An operator orders otherwise for some of them. */
+  ordersChanged(): void {
+    if (this.#given.length > 0) this.#setHosts(this.#given, false);
+  }
+
   setHosts(hosts: readonly HostResource[], isChange = false): boolean {
+    this.#given = hosts;
+    return this.#setHosts(hosts, isChange);
+  }
+
+  #setHosts(given: readonly HostResource[], isChange: boolean): boolean {
+    const hosts = this.#options.orders.apply(this.name, given);
     const hasOtherPolicy = this.#assignment.takeOtherFactor();
     const isOther = this.#list.set(hosts, { isChange, hasOtherPolicy });
     this.#assignment.hostsSet(isOther);
@@ -146,7 +159,7 @@ export class LiveCluster implements HostSink {
     }
     const hasPassed = this.#checks.take(state, bits);
     if (hasPassed) this.outlier?.passedCheck(id);
-    if (!hasPassed && isLeaving(state)) this.setHosts(this.#list.without(id));
+    if (!hasPassed && isLeaving(state)) this.#setHosts(this.#given, false);
     else this.#tell(id, state);
     this.readiness.check();
   }

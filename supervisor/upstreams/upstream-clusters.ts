@@ -8,8 +8,6 @@ import type { ClusterHostsResource } from '../../shared/resources/clusters/clust
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ResourceStore } from '../store/resource-store.ts';
-import type { EventLogs } from '../health/event-log.ts';
-import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { ClusterNotice } from '../../shared/messages/worker-notices.ts';
 import type { SharedPages } from '../../shared/messages/heritage.ts';
 import { emptyAssignment } from './hosts/assignment.ts';
@@ -19,19 +17,19 @@ import { areShort, checkedUpdates, ClusterUpdates, type ClusterMove } from './cl
 import { FlushPace } from './flush-pace.ts';
 import type { SourceMakerOptions } from './sources/source-maker.ts';
 import type { LiveCluster } from './live-cluster.ts';
-import { LiveClusterMaker, type ClusterDependencies } from './live-cluster-maker.ts';
+import {
+  LiveClusterMaker,
+  type ClusterDependencies,
+  type SharedClusterParts,
+} from './live-cluster-maker.ts';
 import type { MergeCounter } from './merge-window.ts';
 import { ProbedClusters } from './probed-clusters.ts';
 import { deliverNotice, type KnownClusters } from './cluster-notices.ts';
 
-export interface UpstreamClustersOptions extends SourceMakerOptions {
+export interface UpstreamClustersOptions extends SourceMakerOptions, SharedClusterParts {
   readonly store: ResourceStore;
   readonly pages: SharedPages;
   readonly concurrency: number;
-  runtime(): RuntimeSnapshot;
-  readonly eventLogs: EventLogs;
-  /** Of outlier detection in all clusters. */
-  readonly outlierLogPath: string | undefined;
   /** To all workers that have their first resources. Resolves when all have applied them. */
   send(updates: readonly ResourceUpdate[]): Promise<unknown>;
   /** The same for a few small ones that nobody waits for. */

@@ -38,6 +38,7 @@ export async function checkEverything(options: Options, listener: Listener): Pro
   const { checkFollowedFiles } = await import('./followed-files.ts');
   const followed = await checkFollowedFiles(configuration, {
     unknownFields: unknownFieldsOf(options),
+    scriptFolders: options.scriptFolders,
     refusesRepeatedKeys: options.strictYaml,
     skipSecrets: options.validateSkipSecrets,
   });

@@ -18,10 +18,12 @@ import { readDiskLayer } from '../runtime/runtime-layers.ts';
 import { type RuntimeLayer } from '../resolved/runtime-layer.ts';
 import { ResourceResolver } from '../xds/kinds/resource-resolver.ts';
 import { RESOURCE_TYPES } from '../resolved/resource-kinds.ts';
+import { checkScripts } from '../scripts/checked-scripts.ts';
 import { namedFiles, type NamedFile } from './named-files.ts';
 
 export interface FollowOptions {
   readonly unknownFields: UnknownFields;
+  readonly scriptFolders: readonly string[];
   readonly refusesRepeatedKeys: boolean;
   readonly skipSecrets: boolean;
 }
@@ -92,7 +94,10 @@ class FileWalk {
       const loaded = await loadMessageFile<DiscoveryResponse>(ANSWER, file.path, {
         unknownFields,
         refusesRepeatedKeys,
-        check: (message) => this.#resources(file, message, { names, inner }),
+        check: async (message) => {
+          await checkScripts(message['resources'], this.#options.scriptFolders);
+          return this.#resources(file, message, { names, inner });
+        },
       });
       this.problems.push(...loaded.warnings);
       await this.follow(inner, loaded.locate);

@@ -13,17 +13,21 @@ const log = getLogger('config');
 export interface DecodingServer {
   /** Of messages from elsewhere, by the options of the command line. */
   readonly unknownFields: UnknownFields;
+  /** Below which control planes may name modules. */
+  readonly scriptFolders: readonly string[];
   readonly serverStats: ServerStats;
   readonly runtime: Pick<RuntimeStore, 'snapshot' | 'countDeprecated'>;
 }
 
 export function decodeEnvironment({
   unknownFields,
+  scriptFolders,
   serverStats,
   runtime,
 }: DecodingServer): DecodeEnvironment {
   return {
     unknownFields,
+    scriptFolders,
     catalog: new ApiCatalog(),
     runtime: deprecationTexts(() => runtime.snapshot()),
     onWarnings: ({ unknownFieldCount: count, featureUses, warnings }) => {

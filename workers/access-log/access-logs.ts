@@ -4,6 +4,7 @@
  */
 import { assert } from '../../shared/process/assert.ts';
 import type { AccessLogConfig } from '../../shared/resources/access-loggers/access-loggers.ts';
+import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileLogFilter } from './log-filter.ts';
@@ -18,9 +19,11 @@ export interface OpenAccessLogs {
   release(): void;
 }
 
-export type AccessLogEnv = LoggerEnv & { readonly runtime: Runtime };
+export type AccessLogEnv = LoggerEnv &
+  Pick<DataPlaneEnv, 'explainsOnly'> & { readonly runtime: Runtime };
 
 const LOGGER = 'file';
+const NO_LOGS: OpenAccessLogs = { logs: [], release: () => undefined };
 
 export class AccessLogs {
   readonly #env: AccessLogEnv;
@@ -33,6 +36,7 @@ export class AccessLogs {
 
   /** Throws when a logger cannot be opened; then none of these logs is open. */
   open(configs: readonly AccessLogConfig[]): OpenAccessLogs {
+    if (this.#env.explainsOnly === true) return NO_LOGS;
     const opened: Logger[] = [];
     const release = (): void => {
       for (const logger of opened.splice(0)) logger.release();

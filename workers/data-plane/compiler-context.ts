@@ -3,6 +3,7 @@ import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import type { ScriptModules } from '../filters/http/script/script-modules.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
 import type { StartTasks } from '../filters/start-tasks.ts';
 import type { RouteTable } from '../stream/route.ts';
@@ -16,6 +17,7 @@ import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import { OverloadGate } from '../loop/overload-gate.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { ExplainStream } from '../stream/explained.ts';
 import type { ChainServer } from '../stream/chain-server.ts';
 import type { ChainDrain, DrainState } from '../listener/drain-state.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
@@ -30,6 +32,7 @@ export interface CompilerContext {
   readonly routeDemand: RouteDemand;
   readonly secrets: SecretStore;
   readonly extensions: ExtensionStore;
+  readonly scripts: ScriptModules;
   readonly startTasks: StartTasks;
   readonly overload: OverloadGate;
   readonly drain: DrainState;
@@ -55,6 +58,8 @@ export interface ChainContext extends CompilerContext {
 /** What serves the connections of a chain, until it is released. */
 export interface CompiledFilter {
   readonly server: ChainServer;
+  /** Absent where it does not serve HTTP. */
+  readonly explain?: ExplainStream;
   readonly release: () => void;
 }
 

@@ -2,6 +2,7 @@
  * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything
  * that the receive loop commands ends here; nothing here knows of the channel.
  */
+import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
@@ -16,6 +17,7 @@ import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
 import { makeClients } from './make-clients.ts';
 import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
+import { explainRequest } from '../explain/explain-request.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
@@ -33,6 +35,7 @@ import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
+import { makeScripts, type ScriptModules } from './script-host.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
@@ -76,6 +79,7 @@ class WorkerDataPlane implements DataPlane {
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
     this.#clusters = new ClusterManager({
+      taps: (this.#taps = makeTaps(env, this.#loop, this.#runtime)),
       loop: this.#loop,
       overload: this.#overload,
       stats: env.stats,
@@ -105,7 +109,7 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    const own = { loop: this.#loop, runtime: this.#runtime };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env) };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = new AccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
@@ -119,7 +123,6 @@ class WorkerDataPlane implements DataPlane {
       overload: this.#overload,
       drain: this.#drain,
     });
-    this.#taps = makeTaps(env);
     this.#compiler = {
       env,
       ...own,
@@ -175,8 +178,16 @@ class WorkerDataPlane implements DataPlane {
     this.#drain.isHealthCheckFailed = failed;
   }
 
+  get scripts(): ScriptModules {
+    return this.#compiler.scripts;
+  }
+
   setCheckingWorkers(workers: readonly number[]): void {
     this.#clusters.setCheckingWorkers(workers);
+  }
+
+  async explain(asked: AskedRequest): Promise<Explanation> {
+    return await explainRequest(asked, this.#listeners.inForce, this.#loop);
   }
 
   setTap({ session, configId, settings }: TapCommand): void {
@@ -204,7 +215,9 @@ class WorkerDataPlane implements DataPlane {
     return new ChangeQueue({
       loop: this.#loop,
       prepare: (update) => this.#prepare(update),
-      onSettled: () => this.#compiler.startTasks.begin(),
+      onSettled: () => {
+        if (this.#env.explainsOnly !== true) this.#compiler.startTasks.begin();
+      },
     });
   }
 
@@ -230,9 +243,7 @@ class WorkerDataPlane implements DataPlane {
       case 'put_listener':
         return this.#prepareListener(update.listener);
       case 'put_runtime':
-        return () => {
-          this.#runtime.snapshot = new Map(update.values);
-        };
+        return () => void (this.#runtime.snapshot = new Map(update.values));
       case 'remove_listener':
         return () => {
           this.#udpListeners.remove(update.name);
@@ -282,10 +293,8 @@ class WorkerDataPlane implements DataPlane {
     };
   }
 
-  /** Mapped on first use. */
   #limitsPage(): BreakerPage {
-    const { concurrency } = this.#env.heritage;
-    this.#breakerPage ??= BreakerPage.map(pagesOf(this.#env).breakerFd, concurrency);
-    return this.#breakerPage;
+    const { breakerFd } = pagesOf(this.#env);
+    return (this.#breakerPage ??= BreakerPage.map(breakerFd, this.#env.heritage.concurrency));
   }
 }

@@ -15,9 +15,10 @@ import type { TcpTerminalFilter } from '../../shared/resources/filters/network-f
 import type { RedisProxy } from '../../shared/resources/filters/network/redis-proxy.ts';
 import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
+import { secretText } from '../filters/common/generic-secret.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
-import { runtimeTls } from '../net/runtime-tls.ts';
+import { runtimeTls } from '../net/tls/runtime-tls.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { LISTENER_FILTERS } from '../filters/listener-filters.ts';
@@ -87,7 +88,10 @@ function* compileParts(
     if (parts !== undefined) releases.push(parts.release);
     const tls = compileTls(chain, resource, context);
     if (tls !== undefined) releases.push(() => tls.release());
-    return { resource: chain, server: parts?.server, tls, drain };
+    const watched = context.taps.watch(chain.taps);
+    if (watched !== undefined) releases.push(() => watched.release());
+    const { server, explain } = parts ?? {};
+    return { resource: chain, server, tls, drain, watch: watched?.watch, explain };
   };
   const listenerFilters = resource.listenerFilters.flatMap((filter) => {
     const runner = LISTENER_FILTERS.make(filter, context.env.stats);
@@ -145,6 +149,7 @@ function compileFilters(
     stats: context.env.stats,
     grpc: context.grpcServices,
     nodeMetadata: context.env.heritage.node.metadata,
+    isFirstWorker: context.env.heritage.workerIndex === 0,
     sharedBucket: (options: RateLimitBucket) =>
       sharedBucket(options, context.pages.rateLimitPage(), listener.name),
     wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,
@@ -155,8 +160,9 @@ function compileFilters(
     .filter((filter) => GATES.has(filter))
     .map((filter) => GATES.make(filter, gateContext));
   if (!TERMINALS.has(last)) throw new Error(`a chain cannot end in ${last.kind}`);
-  const { server, release } = TERMINALS.make(last, listener, context);
+  const { server, release, explain } = TERMINALS.make(last, listener, context);
   return {
+    ...(explain !== undefined && { explain }),
     server: gatedServer(server, gates, context.loop),
     release() {
       release();
@@ -205,7 +211,7 @@ function compileRedisProxy(
   listener: ListenerResource,
   context: ChainContext,
 ): CompiledFilter {
-  const { loop, env, clusters, runtime, grpcServices: grpc } = context;
+  const { loop, env, clusters, runtime, grpcServices: grpc, secrets } = context;
   const server = new RedisProxyServer(config, {
     loop,
     stats: env.stats,
@@ -213,6 +219,7 @@ function compileRedisProxy(
     runtime,
     drain: context.drain.viewOf(listener, context.chainDrain),
     grpc,
+    secretText: (secret) => secretText(secret, secrets),
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
   });
   return { server, release: () => server.release() };

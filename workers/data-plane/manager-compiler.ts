@@ -17,6 +17,9 @@ import { sharedLimits } from '../filters/common/token-bucket.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
+import { makeStreamExplainer } from '../explain/explain-stream.ts';
+import type { HeaderPolicy, UnderscoreCounts } from '../manager/types.ts';
+import type { HeaderOptions } from '../router/envoy-headers.ts';
 import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
@@ -44,19 +47,12 @@ export function compileManager(
   const routes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName, traitsOf);
-  const policy = buildHeaderPolicy(config, {
-    localAddressIpVersion: env.heritage.localAddressIpVersion,
-    node: env.heritage.node,
-    underscores: stats,
-    internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
-  });
+  const makePolicy = policyMaker(config, routes, env);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
-  const terminal = terminalFilter(config, listener, own, context);
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const filterReleases: (() => void)[] = [];
-  const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
     loop,
     stats: env.stats,
@@ -66,17 +62,12 @@ export function compileManager(
     bufferLimitBytes,
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
-    taps: context.taps,
     ...viewsOf(context.clusters),
-    services: context.services,
     missingRoutes: (headers) => routes.missingFor?.(headers),
-    routeDemand: context.routeDemand,
-    extensions: context.extensions,
     grpc: context.grpcServices,
+    ...sharedOf(context),
     ...processOf(env),
-    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner),
-    startTasks: context.startTasks,
-    secrets: context.secrets,
+    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner(config, listener)),
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (act) => void filterReleases.push(act),
   };
@@ -85,12 +76,12 @@ export function compileManager(
     loop,
     makeCodec: codecs.make,
     stats,
-    policy,
+    policy: makePolicy(stats),
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
     filters: filtersOf(config, filterContext),
-    terminal,
+    terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
     tracing: compileTracing(config, listener, context, filterContext),
     overload: overloadOf(listener, context),
@@ -101,8 +92,38 @@ export function compileManager(
     for (const letGo of [...views, ...filterReleases]) letGo();
     for (const each of [codecs, stats, routerLedger, accessLogs, upstreamLogs]) each.release();
   };
-  return { server: serveHttp(manager), release };
+  return {
+    server: serveHttp(manager),
+    release,
+    explain: makeStreamExplainer({
+      manager,
+      policy: () => makePolicy(NOBODY_COUNTS),
+      headerOptions: routerOptions(config),
+      clusters: context.clusters,
+    }),
+  };
 }
+
+/** Makes policies that differ in who counts. */
+function policyMaker(
+  config: HttpConnectionManager,
+  routes: RouteSource,
+  env: CompilerContext['env'],
+): (underscores: UnderscoreCounts) => HeaderPolicy {
+  return (underscores) =>
+    buildHeaderPolicy(config, {
+      localAddressIpVersion: env.heritage.localAddressIpVersion,
+      node: env.heritage.node,
+      underscores,
+      internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
+    });
+}
+
+/** Of requests that somebody only asks about. */
+const NOBODY_COUNTS: UnderscoreCounts = {
+  countDroppedHeader: () => undefined,
+  countRefusedUnderscore: () => undefined,
+};
 
 /** What filters may know of their process. */
 function processOf({
@@ -185,6 +206,14 @@ function routerOf(config: HttpConnectionManager): RouterFilterSettings {
   return last;
 }
 
+function routerOptions(config: HttpConnectionManager): HeaderOptions {
+  const { respectExpectedRqTimeout, suppressEnvoyHeaders } = routerOf(config).options;
+  return {
+    respectExpectedRqTimeout,
+    suppressEnvoyHeaders: suppressEnvoyHeaders || config.suppressEnvoyHeaders,
+  };
+}
+
 function terminalFilter(
   config: HttpConnectionManager,
   listener: ListenerResource,
@@ -196,8 +225,7 @@ function terminalFilter(
     loop: context.loop,
     clusters: context.clusters,
     ...own,
-    respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
-    suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
+    ...routerOptions(config),
     proxy100Continue: config.proxy100Continue,
     schemeMatchesUpstream: config.schemeMatchesUpstream === true,
     overload: overloadOf(listener, context),
@@ -215,6 +243,11 @@ function offByDefault(factory: FilterFactory): FilterFactory {
   return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
 }
 
+/** Whose limits those are that all workers keep together. */
+function bucketOwner(config: HttpConnectionManager, { name }: ListenerResource): string {
+  return `${name}/${routesName(config)}`;
+}
+
 /** Empty for routes that stand in the listener, whose places begin there. */
 function routesName({ routes }: HttpConnectionManager): string {
   return routes.kind === 'named' ? routes.name : '';
@@ -223,4 +256,20 @@ function routesName({ routes }: HttpConnectionManager): string {
 /** How names of statistics begin below a connection manager. */
 function namesOf(statPrefix: string): Pick<FilterContext, 'statPrefix' | 'statScope'> {
   return { statPrefix: `http.${statPrefix}.`, statScope: scopePrefix(`http.${statPrefix}`) };
+}
+
+/** What the connection managers of a worker have together. */
+function sharedOf({
+  taps,
+  services,
+  routeDemand,
+  extensions,
+  scripts,
+  startTasks,
+  secrets,
+}: ChainContext): Pick<
+  FilterContext,
+  'taps' | 'services' | 'routeDemand' | 'extensions' | 'scripts' | 'startTasks' | 'secrets'
+> {
+  return { taps, services, routeDemand, extensions, scripts, startTasks, secrets };
 }

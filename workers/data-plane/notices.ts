@@ -1,11 +1,16 @@
 /** What the data plane tells the supervisor while it serves. */
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import { RouteDemand } from '../routing/route-demand.ts';
+import type { Runtime } from '../loop/runtime.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { Taps } from '../tap/taps.ts';
 import type { ClusterContext } from '../upstream/cluster-context.ts';
 
-export function makeTaps(env: DataPlaneEnv): Taps {
+export function makeTaps(env: DataPlaneEnv, loop: WorkerLoop, runtime: Runtime): Taps {
   return new Taps({
+    stats: env.stats,
+    runtime,
+    nowMs: () => loop.clock.wallMs,
     send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
     log: (text) => env.log('warning', 'tap', text),
   });

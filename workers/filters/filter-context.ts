@@ -20,6 +20,7 @@ import type { Retained } from '../upstream/hosts/retained.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { ScriptModules } from './http/script/script-modules.ts';
 import type { StartTasks } from './start-tasks.ts';
 import type { BucketState, TokenBucket } from './common/token-bucket.ts';
 
@@ -67,6 +68,8 @@ export interface FilterContext {
   readonly routeDemand: RouteDemand;
   /** Settings that came apart from their filters. */
   readonly extensions: ExtensionStore;
+  /** Modules of scripts that this worker has loaded. */
+  readonly scripts: ScriptModules;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
   /** What the bootstrap says of the node beside its name and place. */

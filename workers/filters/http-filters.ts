@@ -30,6 +30,8 @@ import { makeHealthCheckFilter } from './http/health-check.ts';
 import { makeApiKeyAuthFilter } from './http/auth/api-key-auth.ts';
 import { makeCredentialInjectorFilter } from './http/auth/credential-injector.ts';
 import { makeJsonToMetadataFilter } from './http/json-to-metadata.ts';
+import { makeThriftToMetadataFilter } from './http/thrift-to-metadata.ts';
+import { makeGeoipFilter } from './http/geoip.ts';
 import { makeIpTaggingFilter } from './http/ip-tagging.ts';
 import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
 import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
@@ -38,6 +40,7 @@ import { makeLuaFilter } from './http/lua/lua-filter.ts';
 import { makeOnDemandFilter } from './http/on-demand.ts';
 import { makeRateLimitFilter } from './http/rate-limit/rate-limit.ts';
 import { makeRbacFilter } from './http/rbac.ts';
+import { makeScriptFilter } from './http/script/script-filter.ts';
 import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
 import { makeSetMetadataFilter } from './http/set-metadata.ts';
 import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
@@ -89,10 +92,13 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   dynamic_forward_proxy: makeDynamicForwardProxyFilter,
   jwt_authn: makeJwtAuthnFilter,
   ip_tagging: makeIpTaggingFilter,
+  geoip: makeGeoipFilter,
+  thrift_to_metadata: makeThriftToMetadataFilter,
   json_to_metadata: makeJsonToMetadataFilter,
   credential_injector: makeCredentialInjectorFilter,
   api_key_auth: makeApiKeyAuthFilter,
   lua: makeLuaFilter,
+  script: makeScriptFilter,
   on_demand: makeOnDemandFilter,
   oauth2: makeOAuth2Filter,
   cache: makeHttpCacheFilter,

@@ -17,6 +17,8 @@ export interface NetworkFilterContext {
   readonly grpc: GrpcServices;
   /** What the bootstrap says of this node beside its name and place. */
   readonly nodeMetadata: Struct;
+  /** One worker may count what Envoy's main thread counts. */
+  readonly isFirstWorker: boolean;
   /** Where connections to this cluster may have to wait for their host. */
   wantedHosts(cluster: string): WantedHosts | undefined;
   /** Tokens that all workers take from. */

@@ -5,6 +5,7 @@ import type { NetworkFilterContext } from './network-filter-context.ts';
 import type { NetworkGate } from './network-gate.ts';
 import { makeConnectionLimitGate } from './network/connection-limit.ts';
 import { makeExtAuthzGate } from './network/ext-authz.ts';
+import { makeGeoipGate } from './network/geoip.ts';
 import { makeRateLimitGate } from './network/local-rate-limit.ts';
 import { makeAskedRateLimitGate } from './network/rate-limit.ts';
 import { makeRbacGate } from './network/rbac.ts';
@@ -21,4 +22,5 @@ export const GATES = new KindTable<GateFilter, [NetworkFilterContext], NetworkGa
   connection_limit: makeConnectionLimitGate,
   set_filter_state: makeFilterStateGate,
   sni_dynamic_forward_proxy: makeSniForwardProxyGate,
+  network_geoip: makeGeoipGate,
 });

@@ -37,6 +37,10 @@ interface Table<Value> {
 }
 
 interface Criterion {
+  /** As the API names it. */
+  readonly name: string;
+  /** What the connection has, for people. */
+  readonly actual: (info: ChainInfo) => string;
   readonly said: (match: FilterChainMatch) => readonly Said[];
   readonly table: <Value>(said: ReadonlyMap<string, Entry<Value>>) => Table<Value>;
 }
@@ -49,33 +53,72 @@ interface Entry<Value> {
 /** In the order of precedence. */
 const CRITERIA: readonly Criterion[] = [
   exact(
+    'destination_port',
     ({ destinationPort: port }) => (port === undefined ? [] : [port]),
     (info) => info.localAddress.port,
   ),
   inRange(
+    'prefix_ranges',
     ({ prefixRanges }) => prefixRanges,
     (info) => info.localAddress,
   ),
-  { said: ({ serverNames }) => serverNames, table: byServerName },
+  {
+    name: 'server_names',
+    actual: (info) => info.requestedServerName,
+    said: ({ serverNames }) => serverNames,
+    table: byServerName,
+  },
   exact(
+    'transport_protocol',
     ({ transportProtocol: protocol }) => (protocol === '' ? [] : [protocol]),
     (info) => info.transportProtocol,
   ),
-  { said: ({ applicationProtocols }) => applicationProtocols, table: byOfferedProtocol },
+  {
+    name: 'application_protocols',
+    actual: (info) => info.applicationProtocols.join(', '),
+    said: ({ applicationProtocols }) => applicationProtocols,
+    table: byOfferedProtocol,
+  },
   inRange(
+    'direct_source_prefix_ranges',
     ({ directSourcePrefixRanges }) => directSourcePrefixRanges,
     (info) => info.directRemoteAddress,
   ),
-  exact(({ sourceType }) => (sourceType === 'ANY' ? [] : [sourceType]), sourceTypeOf),
+  exact(
+    'source_type',
+    ({ sourceType }) => (sourceType === 'ANY' ? [] : [sourceType]),
+    sourceTypeOf,
+  ),
   inRange(
+    'source_prefix_ranges',
     ({ sourcePrefixRanges }) => sourcePrefixRanges,
     (info) => info.remoteAddress,
   ),
   exact(
+    'source_ports',
     ({ sourcePorts }) => sourcePorts,
     (info) => info.remoteAddress.port,
   ),
 ];
+
+/** A criterion of a chain that a connection does not meet. */
+export interface Mismatch {
+  readonly criterion: string;
+  readonly wants: string;
+  readonly actual: string;
+}
+
+/** What of a chain's own match does not fit; undefined: it would be chosen if it were alone. */
+export function firstMismatch(match: FilterChainMatch, info: ChainInfo): Mismatch | undefined {
+  for (const { name, actual, said, table } of CRITERIA) {
+    const all = said(match);
+    if (all.length === 0) continue;
+    const entries = new Map(all.map((each) => [keyOf(each), { said: each, value: true }]));
+    if (table(entries).find(info) !== undefined) continue;
+    return { criterion: name, wants: all.map(keyOf).join(', '), actual: actual(info) };
+  }
+  return undefined;
+}
 
 /** The chains that are left when the criteria before `#depth` have been looked at. */
 export class ChainIndex<Chain> {
@@ -146,16 +189,28 @@ function keyOf(said: Said): string {
   return typeof said === 'object' ? networkOf(said.address, said.prefixLength) : String(said);
 }
 
-function exact(said: Criterion['said'], actual: (info: ChainInfo) => string | number): Criterion {
+function exact(
+  name: string,
+  said: Criterion['said'],
+  actual: (info: ChainInfo) => string | number,
+): Criterion {
   return {
+    name,
+    actual: (info) => String(actual(info)),
     said,
     table: (entries) => ({ find: (info) => entries.get(String(actual(info)))?.value }),
   };
 }
 
 /** The longest prefix wins. */
-function inRange(said: Criterion['said'], actual: (info: ChainInfo) => Address): Criterion {
+function inRange(
+  name: string,
+  said: Criterion['said'],
+  actual: (info: ChainInfo) => Address,
+): Criterion {
   return {
+    name,
+    actual: (info) => actual(info).ip,
     said,
     table<Value>(entries: ReadonlyMap<string, Entry<Value>>) {
       const ranges = new IpRanges<Value>();

@@ -4,7 +4,9 @@ import { HeaderMap } from '../stream/header-map.ts';
 import { connectionStream } from '../stream/stream-info.ts';
 import type { TreeMatcher } from '../matching/matcher-tree.ts';
 import type { ConnectionFacts } from '../stream/connection-facts.ts';
+import type { Watch } from '../net/transport-watcher.ts';
 import type { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
+import type { ExplainStream } from '../stream/explained.ts';
 import type { ChainServer } from '../stream/chain-server.ts';
 import { ChainIndex } from './chain-index.ts';
 import type { ChainDrain } from './drain-state.ts';
@@ -14,11 +16,17 @@ export interface CompiledChain {
   /** Undefined for a chain without filters, which closes its connections. */
   readonly server: ChainServer | undefined;
   readonly tls: DownstreamTlsFactory | undefined;
+  /** Who looks at the bytes of its connections; undefined: nobody. */
+  readonly watch?: Watch | undefined;
   /** Of this version of it. */
   readonly drain: ChainDrain;
+  /** Absent where it does not serve HTTP. */
+  readonly explain?: ExplainStream | undefined;
 }
 
 export class ChainSelector {
+  /** Without the default one. */
+  readonly all: readonly CompiledChain[];
   readonly #index: ChainIndex<CompiledChain>;
   readonly #default: CompiledChain | undefined;
   /** The answer where nothing has to be looked at. */
@@ -34,6 +42,7 @@ export class ChainSelector {
     defaultChain: CompiledChain | undefined,
     matcher?: ChainMatcher,
   ) {
+    this.all = chains;
     this.#matcher = matcher;
     this.#index = new ChainIndex(chains.map((chain) => ({ chain, match: chain.resource.match })));
     this.#default = defaultChain;
@@ -47,6 +56,11 @@ export class ChainSelector {
   /** The chain that takes whatever comes, if there is one. */
   get only(): CompiledChain | undefined {
     return this.#only;
+  }
+
+  /** The one that takes what no other does. */
+  get byDefault(): CompiledChain | undefined {
+    return this.#default;
   }
 
   /** Undefined: no chain matches and there is no default one. */

@@ -15,7 +15,8 @@ import type { ConnectionLimits } from './connection-limits.ts';
 import type { DrainState } from './drain-state.ts';
 import { IdleCloser } from './idle-closer.ts';
 import type { CompiledListener } from './compiled-listener.ts';
-import { type ListenerContext, WorkerListener } from './worker-listener.ts';
+import type { ListenerContext } from './listener-context.ts';
+import { WorkerListener } from './worker-listener.ts';
 
 /** Connections that were made so shortly before the end may not have been answered once. */
 const LAST_MS = 500;
@@ -30,10 +31,18 @@ export interface ListenerSetParts {
   readonly drain: DrainState;
 }
 
+/** A listener that takes new connections. */
+export interface ListenerInForce {
+  readonly listener: WorkerListener;
+  readonly version: CompiledListener;
+}
+
 export class ListenerSet {
   readonly #env: DataPlaneEnv;
   readonly #parts: ListenerSetParts;
   readonly #listeners = new Map<string, WorkerListener>();
+  /** What new connections of each of them get. */
+  readonly #versions = new Map<string, CompiledListener>();
   /** Removed listeners whose connections are still open. */
   readonly #draining = new Set<WorkerListener>();
   readonly #context: ListenerContext;
@@ -62,9 +71,18 @@ export class ListenerSet {
     return this.#listeners.get(name);
   }
 
+  /** Listeners that take new connections, in the order in which they came. */
+  get inForce(): readonly ListenerInForce[] {
+    return [...this.#listeners].flatMap(([name, listener]) => {
+      const version = this.#versions.get(name);
+      return version === undefined ? [] : [{ listener, version }];
+    });
+  }
+
   /** Adds a listener, or puts a new version of it into force. */
   put(compiled: CompiledListener): void {
     const { name } = compiled.resource;
+    this.#versions.set(name, compiled);
     const known = this.#listeners.get(name);
     if (known !== undefined) {
       this.#drainChains(known, known.replace(compiled));
@@ -80,6 +98,7 @@ export class ListenerSet {
     if (listener === undefined) return;
     const { clock, heritage } = this.#env;
     this.#listeners.delete(name);
+    this.#versions.delete(name);
     this.startDrain({
       startedAtNs: clock.monotonicNs(),
       immediate: heritage.drainStrategy === 'immediate',

@@ -6,9 +6,11 @@ import type net from 'node:net';
 import { originalDestination } from '../../shared/posix/original-destination.ts';
 import { socketAddress } from '../net/addresses.ts';
 import type { Address } from '../net/connection-info.ts';
-import { carrierOfHandle, carrierOfSocket } from '../net/tls-carrier.ts';
+import { carrierOfHandle, carrierOfSocket } from '../net/tls/tls-carrier.ts';
 import { socketOfHandle } from '../net/socket-stream.ts';
-import { Transport, type TransportHandler } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import { Transport } from '../net/transport.ts';
+import type { Watch } from '../net/transport-watcher.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Accepted } from './acceptor.ts';
 import type { CompiledChain } from './chain-selector.ts';
@@ -21,16 +23,17 @@ export interface TransportUse {
   readonly handler: TransportHandler;
   readonly server: ChainServer;
   readonly tls: CompiledChain['tls'];
+  readonly watch: CompiledChain['watch'];
 }
 
 /** A connection of which nothing was read yet. */
 export function openAccepted(
   accepted: Accepted,
   facts: ListenerInfo,
-  { loop, handler, server, tls }: TransportUse,
+  { loop, handler, server, tls, watch }: TransportUse,
 ): OpenedConnection {
   const { bufferLimitBytes, counters } = server;
-  const parts = { loop, handler, counters };
+  const parts = { loop, handler, counters, watch };
   if (tls !== undefined) {
     const carrier =
       accepted.kind === 'handle'
@@ -50,9 +53,9 @@ export function openAccepted(
 export function openSocket(
   socket: net.Socket,
   info: ConnectionFacts,
-  { loop, handler, server, tls }: TransportUse,
+  { loop, handler, server, tls, watch }: TransportUse,
 ): OpenedConnection {
-  const parts = { loop, handler, counters: server.counters };
+  const parts = { loop, handler, counters: server.counters, watch: watch && watchAs(watch, info) };
   if (tls !== undefined) {
     const transport = tls.secure(carrierOfSocket(socket), info, parts, server.bufferLimitBytes);
     return { transport, info };
@@ -61,6 +64,17 @@ export function openSocket(
   // A listener filter stopped the stream where it had read enough.
   socket.resume();
   return { transport, info };
+}
+
+/** Shows a watcher the addresses that listener filters found. */
+function watchAs(watch: Watch, { localAddress, remoteAddress }: ConnectionFacts): Watch {
+  return (socket) =>
+    watch({
+      localAddress: localAddress.kind === 'ip' ? localAddress.ip : socket.localAddress,
+      localPort: localAddress.port,
+      remoteAddress: remoteAddress.kind === 'ip' ? remoteAddress.ip : socket.remoteAddress,
+      remotePort: remoteAddress.port,
+    });
 }
 
 export function socketOf(accepted: Accepted): net.Socket {

@@ -19,6 +19,8 @@ export interface DataPlaneEnv {
   readonly heritage: WorkerHeritage;
   /** Absent where nothing is limited together with other workers. */
   readonly pages?: SharedPages;
+  /** Requests are only explained: no log is opened, and no filter asks a service. */
+  readonly explainsOnly?: true;
   readonly stats: WorkerStats;
   readonly clock: Clock;
   readonly exceptions: Pick<Exceptions, 'note'>;

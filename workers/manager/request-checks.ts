@@ -4,8 +4,8 @@ import type { MessageFault } from '../stream/codec.ts';
 import type { LocalReply } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
-import type { ConnectionManager } from './manager.ts';
-import type { RequestRefusal } from './types.ts';
+import type { ConnectionManager, ManagerParts } from './manager.ts';
+import type { HeaderPolicy, RequestRefusal } from './types.ts';
 
 const NON_RELATIVE_PATH = HTTP_CONNECTION_MANAGER.index.downstream_rq_non_relative_path;
 
@@ -28,11 +28,21 @@ export interface CheckedRefusal {
   readonly closes: boolean;
 }
 
+/** What is asked of a connection manager here. */
+export interface CheckingManager {
+  readonly config: ConnectionManager['config'];
+  readonly parts: {
+    readonly overload: Pick<ManagerParts['overload'], 'sheds' | 'refusesRequest'>;
+    readonly stats: { count(statistic: number): void };
+    readonly policy: HeaderPolicy;
+  };
+}
+
 /** Applies the header policy; undefined when the request may go on. */
 export function requestRefusal(
   headers: HeaderMap,
   info: StreamInfo,
-  manager: ConnectionManager,
+  manager: CheckingManager,
 ): CheckedRefusal | undefined {
   const { overload, stats } = manager.parts;
   if (overload.sheds('http_connection_manager_decode_headers') || overload.refusesRequest()) {
@@ -61,7 +71,7 @@ export function requestRefusal(
 
 function ofPolicy(
   refusal: RequestRefusal,
-  manager: ConnectionManager,
+  manager: CheckingManager,
   closesOnInvalid: boolean,
 ): CheckedRefusal {
   if (refusal.details === DETECTION_FAILED) manager.parts.stats.count(REJECTED_BY_DETECTION);

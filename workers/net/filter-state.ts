@@ -3,6 +3,8 @@ export class FilterState extends Map<string, string> {
   readonly #hashable = new Set<string>();
   /** The JSON form of what is more than a text. */
   #messages: Map<string, string> | undefined = undefined;
+  /** The fields of those whose fields may be asked for. */
+  #fields: Map<string, ReadonlyMap<string, string>> | undefined = undefined;
 
   /**
    * Replaces what was under the key; only kinds of objects that Envoy can hash are `isHashable`.
@@ -12,18 +14,30 @@ export class FilterState extends Map<string, string> {
     if (isHashable) this.#hashable.add(key);
     else this.#hashable.delete(key);
     this.#messages?.delete(key);
+    this.#fields?.delete(key);
   }
 
   /** Likewise an object that logs may write as JSON. */
-  keepMessage(key: string, value: string, json: string): void {
+  keepMessage(
+    key: string,
+    value: string,
+    json: string,
+    fields?: ReadonlyMap<string, string>,
+  ): void {
     this.keep(key, value, false);
     (this.#messages ??= new Map()).set(key, json);
+    if (fields !== undefined) (this.#fields ??= new Map()).set(key, fields);
   }
 
   /** As JSON, undefined when there is nothing under the key. */
   jsonOf(key: string): string | undefined {
     const value = this.get(key);
     return value === undefined ? undefined : (this.#messages?.get(key) ?? JSON.stringify(value));
+  }
+
+  /** Of an object that has fields. */
+  fieldOf(key: string, name: string): string | undefined {
+    return this.#fields?.get(key)?.get(name);
   }
 
   /** What balancers that hash take from the key, undefined when there is nothing to be hashed. */

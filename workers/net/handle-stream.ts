@@ -7,19 +7,21 @@
 import { isIPv6 } from '../../shared/addresses/ip-text.ts';
 import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 import type { HeldBytes } from '../loop/held-bytes.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { HandleAddresses } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
-import { IMMEDIATE_CONNECT } from './connect-errors.ts';
-import { systemError, UV_EOF } from './handle-errors.ts';
+import { IMMEDIATE_CONNECT, systemError, UV_EOF } from './connection-errors.ts';
 import { openLocalSocket } from './local-socket.ts';
-import type {
-  ConnectablePipe,
-  ConnectableTcp,
-  RuntimeHandles,
-  StreamHandle,
-  StreamRequest,
-  WriteRequest,
+import {
+  type ConnectablePipe,
+  type ConnectableTcp,
+  type RuntimeHandles,
+  type StreamHandle,
+  type StreamRequest,
+  type WriteRequest,
+  runtimeHandles,
 } from './runtime-handles.ts';
+import { bufferLimit } from './write-blocks.ts';
 
 export interface HandleStreamOptions {
   readonly handles: RuntimeHandles;
@@ -30,6 +32,17 @@ export interface HandleStreamOptions {
   /** Of the loop. */
   readonly held: HeldBytes;
   readonly owner: ByteStreamOwner;
+}
+
+/** Undefined where the runtime has no handles to use directly. */
+export function handleOptions(
+  { readBuffer, held }: Pick<WorkerLoop, 'readBuffer' | 'held'>,
+  owner: ByteStreamOwner,
+  bufferLimitBytes: number,
+): HandleStreamOptions | undefined {
+  if (runtimeHandles === undefined) return undefined;
+  const limitBytes = bufferLimit(bufferLimitBytes);
+  return { handles: runtimeHandles, readBuffer, limitBytes, held, owner };
 }
 
 export type ConnectTo =

@@ -6,7 +6,6 @@ import { errorText } from '../../shared/text/error-text.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { MessageChannel } from '../../shared/channel/message-channel.ts';
 import { enableCoreDumps } from '../../shared/process/core-dumps.ts';
-import { isLogComponent } from '../../shared/logging/components.ts';
 import { configureLogging, getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
@@ -20,8 +19,10 @@ import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
+import { collectYoung } from './collect-young.ts';
 import { takePages, takeSockets } from './take-descriptors.ts';
 import { TraceSender } from './trace-sender.ts';
+import { attachPino, componentLog } from './worker-log.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
 
 /** Parts of a batch that wait for its last one. */
@@ -54,6 +55,8 @@ type DrainRelated = Extract<
   { readonly kind: 'drain' | 'undrain' | 'cut_connections' | 'count_connections' }
 >;
 
+type ScriptCommand = Extract<StartedCommand, { readonly kind: 'disable_script' }>;
+
 interface Started {
   readonly dataPlane: DataPlane;
   readonly stats: WorkerStatStore;
@@ -68,6 +71,7 @@ export class CommandedWorker {
   #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
   #exceptionBase: number | undefined;
+  #hasApplied = false;
 
   constructor(channel: WorkerChannel, clock: Clock) {
     this.#channel = channel;
@@ -153,11 +157,19 @@ export class CommandedWorker {
         return dataPlane.setCheckingWorkers(command.workers);
       case 'stop_listening':
         return void this.#stopListening(command, dataPlane);
+      case 'explain':
+        return void this.#explain(command, dataPlane);
       case 'profile':
         return void this.#profile(command);
       default:
-        return this.#refuse(command);
+        return this.#obeyScripts(command, dataPlane);
     }
+  }
+
+  #obeyScripts(command: ScriptCommand, { scripts }: DataPlane): void {
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- of another build
+    if (command.kind === 'disable_script') return scripts.disable(command.module);
+    this.#refuse(command as never);
   }
 
   /** A log that cannot be opened again goes on with its old file. */
@@ -190,6 +202,9 @@ export class CommandedWorker {
   #tellApplied(id: number, error?: unknown): void {
     if (error !== undefined) this.#reply({ kind: 'applied', id, error: errorText(error) });
     else if (id !== 0) this.#reply({ kind: 'applied', id });
+    if (this.#hasApplied) return;
+    this.#hasApplied = true;
+    setImmediate(collectYoung);
   }
 
   async #adopt(
@@ -217,6 +232,17 @@ export class CommandedWorker {
   ): Promise<void> {
     await dataPlane.stopListening(command.listeners, command.takesWaiting);
     this.#reply({ kind: 'stopped_listening', id: command.id });
+  }
+
+  async #explain(
+    { id, asked }: Extract<StartedCommand, { kind: 'explain' }>,
+    dataPlane: DataPlane,
+  ): Promise<void> {
+    try {
+      this.#reply({ kind: 'explained', id, explanation: await dataPlane.explain(asked) });
+    } catch (error) {
+      this.#reply({ kind: 'explained', id, error: errorText(error) });
+    }
   }
 
   async #profile({ id, ...what }: Extract<StartedCommand, { kind: 'profile' }>): Promise<void> {
@@ -271,27 +297,4 @@ function isDrainCommand(command: StartedCommand): command is DrainRelated {
   const { kind } = command;
   if (kind === 'drain' || kind === 'undrain') return true;
   return kind === 'cut_connections' || kind === 'count_connections';
-}
-
-/** Without pino the log goes on writing by itself. */
-async function attachPino(): Promise<void> {
-  try {
-    await processLog.attachPino();
-  } catch (error) {
-    getLogger('main').warning(`cannot load pino: ${errorText(error)}`);
-  }
-}
-
-/** The data plane names the component of each line; a name that is none is the main one's. */
-function componentLog(): DataPlaneEnv['log'] {
-  const loggers = new Map<string, ReturnType<typeof getLogger>>();
-  return (level, component, message) => {
-    if (level === 'off') return;
-    let logger = loggers.get(component);
-    if (logger === undefined) {
-      logger = getLogger(isLogComponent(component) ? component : 'main');
-      loggers.set(component, logger);
-    }
-    logger.log(level, message);
-  };
 }

@@ -22,6 +22,7 @@ import { Passwords } from './session/authentication.ts';
 import { ExternalAuth } from './session/external-auth.ts';
 import { CommandSplitter } from './splitting/command-splitter.ts';
 import { Faults } from './splitting/faults.ts';
+import type { IamParts } from './upstream/credentials.ts';
 import { ClusterCommandStats } from './upstream/command-stats.ts';
 import { RedisPool } from './upstream/redis-pool.ts';
 
@@ -39,6 +40,7 @@ export interface RedisProxyParts {
   readonly runtime: Runtime;
   readonly drain: DrainControl;
   readonly grpc: GrpcServices;
+  readonly secretText: IamParts['secretText'];
   readonly bufferLimitBytes: number;
 }
 
@@ -114,12 +116,12 @@ export class RedisProxyServer implements ChainServer {
   }
 
   #poolOf(cluster: string): RedisPool {
-    const { clusters, stats } = this.parts;
+    const { clusters, stats, secretText } = this.parts;
     const { hosts: settings, version } = this.config;
     let pool = this.#pools.get(cluster);
     if (pool === undefined) {
       const counts = new ClusterCommandStats(stats, cluster, settings.hasCommandStats);
-      pool = new RedisPool(cluster, counts, { clusters, settings, version });
+      pool = new RedisPool(cluster, counts, { clusters, settings, version, secretText });
       this.#pools.set(cluster, pool);
     }
     return pool;

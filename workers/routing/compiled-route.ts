@@ -16,8 +16,11 @@ import type { VirtualClusterOf } from './virtual-clusters.ts';
 import { compileWhenAsked } from './when-asked.ts';
 
 export interface CompiledRoute {
+  readonly resource: Route;
   /** Every path that this route matches begins with it. */
   readonly literalPrefix: string;
+  /** Whether the path alone fits; as of `matches`. */
+  matchesPath(headers: HeaderMap, path: string): boolean;
   /** `path` is the request's path without query; empty for a CONNECT. */
   matches(headers: HeaderMap, path: string, info: StreamInfo): boolean;
   /** Undefined: the route fits and leads nowhere; the request is answered as not found. */
@@ -36,7 +39,9 @@ export function compileRoute(
     ? (headers: HeaderMap) => headers.method === 'CONNECT'
     : (_: HeaderMap, text: string) => text !== '' && path.matches(text);
   return {
+    resource: route,
     literalPrefix: path.literalPrefix,
+    matchesPath,
     matches:
       conditions === undefined
         ? matchesPath

@@ -25,11 +25,26 @@ export class DomainIndex<Host> {
     else if (!this.#exact.has(name)) this.#exact.set(name, host);
   }
 
+  /** The domain, as a virtual host names it, by which one is found; empty where none is. */
+  domainOf(authority: string): string {
+    const name = this.#nameOf(authority);
+    if (this.#exact.has(name)) return name;
+    const suffix = this.#suffixes.partOf(name);
+    if (suffix !== undefined) return `*${suffix}`;
+    const prefix = this.#prefixes.partOf(name);
+    if (prefix !== undefined) return `${prefix}*`;
+    return this.#any === undefined ? '' : '*';
+  }
+
+  #nameOf(authority: string): string {
+    const name = asciiLower(authority);
+    return this.#ignorePort ? withoutPort(name) : name;
+  }
+
   find(authority: string): Host | undefined {
     if (this.#exact.size === 0 && this.#suffixes.isEmpty && this.#prefixes.isEmpty)
       return this.#any;
-    let name = asciiLower(authority);
-    if (this.#ignorePort) name = withoutPort(name);
+    const name = this.#nameOf(authority);
     return (
       this.#exact.get(name) ?? this.#suffixes.find(name) ?? this.#prefixes.find(name) ?? this.#any
     );
@@ -39,12 +54,12 @@ export class DomainIndex<Host> {
 /** Hosts by the fixed part of a wildcard, grouped by its length, the longest first. */
 class WildcardIndex<Host> {
   readonly #byLength = new Map<number, Map<string, Host>>();
-  readonly #partOf: (authority: string, length: number) => string;
+  readonly #cut: (authority: string, length: number) => string;
   /** Undefined: not sorted since a part was added. */
   #lengths: readonly number[] | undefined;
 
-  constructor(partOf: (authority: string, length: number) => string) {
-    this.#partOf = partOf;
+  constructor(cut: (authority: string, length: number) => string) {
+    this.#cut = cut;
   }
 
   get isEmpty(): boolean {
@@ -59,12 +74,18 @@ class WildcardIndex<Host> {
   }
 
   find(authority: string): Host | undefined {
+    const part = this.partOf(authority);
+    return part === undefined ? undefined : this.#byLength.get(part.length)?.get(part);
+  }
+
+  /** The longest fixed part that fits. */
+  partOf(authority: string): string | undefined {
     this.#lengths ??= [...this.#byLength.keys()].sort((a, b) => b - a);
     for (const length of this.#lengths) {
       // The wildcard stands for at least one character.
       if (length >= authority.length) continue;
-      const host = this.#byLength.get(length)?.get(this.#partOf(authority, length));
-      if (host !== undefined) return host;
+      const part = this.#cut(authority, length);
+      if (this.#byLength.get(length)?.has(part) === true) return part;
     }
     return undefined;
   }

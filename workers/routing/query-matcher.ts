@@ -18,7 +18,11 @@ export function compileQueryMatchers(
   return (query) => predicates.every((predicate) => predicate(query));
 }
 
-function compileQueryMatcher({ name, present, matcher }: QueryParameterMatcher): QueryPredicate {
+export function compileQueryMatcher({
+  name,
+  present,
+  matcher,
+}: QueryParameterMatcher): QueryPredicate {
   if (matcher === undefined) {
     const wanted = present ?? true;
     return (query) => (queryValue(query, name) !== undefined) === wanted;

@@ -1,6 +1,7 @@
 /** Compiles what a route asks of a request besides its path: headers, parameters, metadata, TLS. */
 import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
-import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
+import type { FailedCondition } from '../../shared/explain/explanation.ts';
+import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileMetadataMatcher } from '../matching/value-matcher.ts';
 import type { CookieMatcher, FilterStateMatcher } from '../../shared/resources/routes/matchers.ts';
@@ -10,16 +11,32 @@ import type { HeaderMap } from '../stream/header-map.ts';
 import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
 import { isEnabled, type Runtime } from '../loop/runtime.ts';
 import { isGrpcContentType } from '../stream/grpc-status.ts';
-import { compileQueryMatchers } from './query-matcher.ts';
+import { queryValue } from '../stream/query.ts';
+import {
+  failed,
+  fractionText,
+  headerText,
+  parameterText,
+  quoted,
+  stringText,
+} from './explained/describe-match.ts';
+import { compileQueryMatcher } from './query-matcher.ts';
 
 type RequestPredicate = (headers: HeaderMap, info: StreamInfo) => boolean;
+
+/** One thing that a route asks of a request. */
+export interface Condition {
+  readonly passes: RequestPredicate;
+  /** What it is, what it wants and what the request has, for people who ask why it fails. */
+  describe(headers: HeaderMap, info: StreamInfo): FailedCondition;
+}
 
 /** Everything but the path, cheapest first; undefined when the path alone decides. */
 export function compileConditions(
   match: RouteMatch,
   runtime: Runtime,
 ): RequestPredicate | undefined {
-  const checks = [...compileRequestChecks(match, runtime), ...compileStreamChecks(match)];
+  const checks = conditionsOf(match, runtime).map(({ passes }) => passes);
   const [only] = checks;
   if (checks.length <= 1) return only;
   return (headers, info) => {
@@ -28,44 +45,105 @@ export function compileConditions(
   };
 }
 
-function compileRequestChecks(match: RouteMatch, runtime: Runtime): RequestPredicate[] {
-  const { grpcOnly, runtimeFraction } = match;
-  const headersFit = compileHeaderMatchers(match.headers);
-  const queryFits = compileQueryMatchers(match.queryParameters);
-  const checks: RequestPredicate[] = [];
-  if (runtimeFraction !== undefined) {
-    checks.push(() => isEnabled(runtimeFraction, runtime, runtime.random()));
-  }
-  if (grpcOnly) checks.push((headers) => isGrpcContentType(headers.get('content-type')));
-  if (headersFit !== undefined) checks.push(headersFit);
-  if (queryFits !== undefined) {
-    checks.push((headers) => {
-      const mark = headers.path.indexOf('?');
-      return queryFits(mark < 0 ? '' : headers.path.slice(mark + 1));
-    });
-  }
-  return checks;
+/** In the order in which they are asked. */
+export function conditionsOf(match: RouteMatch, runtime: Runtime): readonly Condition[] {
+  return [...requestConditions(match, runtime), ...streamConditions(match)];
 }
 
-function compileStreamChecks(match: RouteMatch): RequestPredicate[] {
+function requestConditions(match: RouteMatch, runtime: Runtime): Condition[] {
+  const { grpcOnly, runtimeFraction } = match;
+  const conditions: Condition[] = [];
+  if (runtimeFraction !== undefined) {
+    conditions.push({
+      passes: () => isEnabled(runtimeFraction, runtime, runtime.random()),
+      describe: () => failed('runtime fraction', fractionText(runtimeFraction), 'drawn at random'),
+    });
+  }
+  if (grpcOnly) {
+    conditions.push({
+      passes: (headers) => isGrpcContentType(headers.get('content-type')),
+      describe: (headers) =>
+        failed('grpc', 'a content-type of gRPC', quoted(headers.get('content-type'))),
+    });
+  }
+  for (const matcher of match.headers) {
+    conditions.push({
+      passes: compileHeaderMatcher(matcher),
+      describe: (headers) =>
+        failed(`header ${matcher.name}`, headerText(matcher), quoted(headers.getAll(matcher.name))),
+    });
+  }
+  for (const matcher of match.queryParameters) {
+    const matches = compileQueryMatcher(matcher);
+    conditions.push({
+      passes: (headers) => matches(queryOf(headers)),
+      describe: (headers) =>
+        failed(
+          `query parameter ${matcher.name}`,
+          parameterText(matcher),
+          quoted(queryValue(queryOf(headers), matcher.name)),
+        ),
+    });
+  }
+  return conditions;
+}
+
+function queryOf({ path }: HeaderMap): string {
+  const mark = path.indexOf('?');
+  return mark < 0 ? '' : path.slice(mark + 1);
+}
+
+function streamConditions(match: RouteMatch): Condition[] {
   const { tls, dynamicMetadata = [], filterState = [], cookies = [] } = match;
-  const checks: RequestPredicate[] = [];
+  const conditions: Condition[] = [];
   if (tls !== undefined) {
-    checks.push((_, { connection }) => {
-      const { presented, validated } = tls;
-      const isPresented = connection.tls?.peer !== undefined;
-      const isValidated = isPresented && connection.tls?.isPeerVerified === true;
-      return (
-        (presented ?? isPresented) === isPresented && (validated ?? isValidated) === isValidated
-      );
+    conditions.push({
+      passes: (_, { connection }) => {
+        const { presented, validated } = tls;
+        const isPresented = connection.tls?.peer !== undefined;
+        const isValidated = isPresented && connection.tls?.isPeerVerified === true;
+        return (
+          (presented ?? isPresented) === isPresented && (validated ?? isValidated) === isValidated
+        );
+      },
+      describe: () => failed('client certificate', JSON.stringify(tls), 'none'),
     });
   }
   for (const matcher of dynamicMetadata) {
     const matches = compileMetadataMatcher(matcher);
-    checks.push((_, info) => matches(info.dynamicMetadata));
+    conditions.push({
+      passes: (_, info) => matches(info.dynamicMetadata),
+      describe: () =>
+        failed(
+          `dynamic metadata ${[matcher.namespace, ...matcher.path].join('.')}`,
+          'a value that filters set',
+          'not known before filters run',
+        ),
+    });
   }
-  checks.push(...filterState.map(compileFilterState), ...cookies.map(compileCookie));
-  return checks;
+  for (const matcher of filterState) {
+    conditions.push({
+      passes: compileFilterState(matcher),
+      describe: (_, info) =>
+        failed(
+          `filter state ${matcher.key}`,
+          'a value that filters set',
+          quoted(filterStateOf(info, matcher.key)),
+        ),
+    });
+  }
+  for (const matcher of cookies) {
+    conditions.push({
+      passes: compileCookie(matcher),
+      describe: (headers) =>
+        failed(
+          `cookie ${matcher.name}`,
+          `${matcher.invert ? 'not ' : ''}${stringText(matcher.matcher)}`,
+          quoted(findCookie(headers, matcher.name)),
+        ),
+    });
+  }
+  return conditions;
 }
 
 export function compileFilterState({ key, match }: FilterStateMatcher): RequestPredicate {

@@ -13,24 +13,25 @@ import type { StreamInfo } from '../stream/stream-info.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import { compileTlsRedirect } from './answered-route.ts';
-import { compileRoute } from './compiled-route.ts';
+import { compileRoute, type CompiledRoute } from './compiled-route.ts';
 import { DomainIndex } from './domain-index.ts';
+import { tryRoutes } from './explained/explain-routes.ts';
 import { makeRouteFinder, type RouteFinder } from './route-list.ts';
 import type { ResolvedRoute, RouteTable } from '../stream/route.ts';
 import { compileVirtualClusters } from './virtual-clusters.ts';
-import { compileWhenAsked } from './when-asked.ts';
+import { makeWhenAsked } from './when-asked.ts';
 
 /** Throws when a resource could not have passed the supervisor's checks. */
 export function buildRouteTable(
   table: RouteConfigurationResource,
   runtime: Runtime = new WorkerRuntime(),
 ): RouteTable {
-  const hosts = new DomainIndex<HostMatcher>(table.ignorePortInHostMatching);
+  const hosts = new DomainIndex<() => CompiledHost>(table.ignorePortInHostMatching);
   for (const virtualHost of table.virtualHosts) {
-    const matcher = compileWhenAsked(table.virtualHosts.length, () =>
+    const host = makeWhenAsked(table.virtualHosts.length, () =>
       compileVirtualHost(virtualHost, table, runtime),
     );
-    for (const domain of virtualHost.domains) hosts.add(domain, matcher);
+    for (const domain of virtualHost.domains) hosts.add(domain, host);
   }
   return {
     name: table.name,
@@ -38,44 +39,92 @@ export function buildRouteTable(
     isOnDemand: table.isOnDemand === true,
     hasHost: (headers) => hosts.find(headers.authority) !== undefined,
     match(headers, info) {
-      // As in Envoy: a client that says it came by no protocol gets no route.
-      if (headers.get('x-forwarded-proto') === '') return undefined;
-      return hosts.find(headers.authority)?.(headers, info);
+      if (hasNoProtocol(headers)) return undefined;
+      return hosts.find(headers.authority)?.().match(headers, info);
+    },
+    explain: function* (headers, info) {
+      if (hasNoProtocol(headers)) return { tried: [], omitted: 0, route: undefined };
+      const host = hosts.find(headers.authority)?.();
+      if (host === undefined) return { tried: [], omitted: 0, route: undefined };
+      const domain = hosts.domainOf(headers.authority);
+      const virtualHost = { name: host.resource.name, domain };
+      const redirect = host.tlsRedirect(headers, info);
+      if (redirect !== undefined) return { virtualHost, tried: [], omitted: 0, route: redirect };
+      const routes = host.routesFor(headers, info);
+      const { found, ...tried } = yield* tryRoutes(routes, headers, info, runtime);
+      return { virtualHost, ...tried, route: found?.resolve(headers, info) };
     },
   };
 }
 
-type HostMatcher = (headers: HeaderMap, info: StreamInfo) => ResolvedRoute | undefined;
+/** As in Envoy: a client that says it came by no protocol gets no route. */
+function hasNoProtocol(headers: HeaderMap): boolean {
+  return headers.get('x-forwarded-proto') === '';
+}
+
+interface CompiledHost {
+  readonly resource: VirtualHost;
+  match(headers: HeaderMap, info: StreamInfo): ResolvedRoute | undefined;
+  /** Where it asks for TLS and the request came without. */
+  tlsRedirect(headers: HeaderMap, info: StreamInfo): ResolvedRoute | undefined;
+  /** Those that the request may take, in order. */
+  routesFor(headers: HeaderMap, info: StreamInfo): readonly CompiledRoute[];
+}
+
+/** Routes with what finds one of them. */
+interface FoundRoutes {
+  readonly list: readonly CompiledRoute[];
+  readonly find: RouteFinder;
+}
 
 function compileVirtualHost(
   virtualHost: VirtualHost,
   table: RouteConfigurationResource,
   runtime: Runtime,
-): HostMatcher {
+): CompiledHost {
   const context = { table, virtualHost, runtime };
   const virtualClusterOf = compileVirtualClusters(virtualHost);
-  const compileRoutes = (routes: readonly Route[]): RouteFinder =>
-    makeRouteFinder(routes.map((route) => compileRoute(route, context, virtualClusterOf)));
-  const find =
+  const compileRoutes = (routes: readonly Route[]): FoundRoutes => {
+    const list = routes.map((route) => compileRoute(route, context, virtualClusterOf));
+    return { list, find: makeRouteFinder(list) };
+  };
+  const { routesFor, find } =
     virtualHost.matcher === undefined
-      ? compileRoutes(virtualHost.routes)
-      : findInTree(compileMatcherTree(virtualHost.matcher, compileRoutes, runtime));
-  const match: HostMatcher = (headers, info) => {
+      ? always(compileRoutes(virtualHost.routes))
+      : inTree(compileMatcherTree(virtualHost.matcher, compileRoutes, runtime));
+  const match: CompiledHost['match'] = (headers, info) => {
     const { path } = headers;
     const mark = path.indexOf('?');
     return find(headers, mark < 0 ? path : path.slice(0, mark), info)?.resolve(headers, info);
   };
   const { requireTls } = virtualHost;
-  if (requireTls === 'NONE') return match;
+  const compiled = { resource: virtualHost, routesFor };
+  if (requireTls === 'NONE') return { ...compiled, match, tlsRedirect: () => undefined };
   const redirect = compileTlsRedirect(virtualHost);
-  return (headers, info) => {
+  const tlsRedirect: CompiledHost['tlsRedirect'] = (headers, info) => {
     const isPlain = headers.get('x-forwarded-proto') !== 'https';
     const isMeant = requireTls === 'ALL' || !info.isInternalRequest;
-    return isPlain && isMeant ? redirect : match(headers, info);
+    return isPlain && isMeant ? redirect : undefined;
+  };
+  return {
+    ...compiled,
+    tlsRedirect,
+    match: (headers, info) => tlsRedirect(headers, info) ?? match(headers, info),
   };
 }
 
+interface RouteChoice extends Pick<CompiledHost, 'routesFor'> {
+  readonly find: RouteFinder;
+}
+
+function always({ list, find }: FoundRoutes): RouteChoice {
+  return { routesFor: () => list, find };
+}
+
 /** The routes that the tree leads to are tried in order. */
-function findInTree(match: TreeMatcher<RouteFinder>): RouteFinder {
-  return (headers, path, info) => match(headers, info)?.(headers, path, info);
+function inTree(match: TreeMatcher<FoundRoutes>): RouteChoice {
+  return {
+    routesFor: (headers, info) => match(headers, info)?.list ?? [],
+    find: (headers, path, info) => match(headers, info)?.find(headers, path, info),
+  };
 }

@@ -10,6 +10,16 @@ const EAGER_MAX = 1000;
 
 type Answer<Result> = (headers: HeaderMap, info: StreamInfo) => Result;
 
+/** One of `count` parts, which has more to it than one answer. */
+export function makeWhenAsked<Made>(count: number, make: () => Made): () => Made {
+  if (count <= EAGER_MAX) {
+    const made = make();
+    return () => made;
+  }
+  let made: Made | undefined;
+  return () => (made ??= make());
+}
+
 /** One of `count` parts. What it throws could not have passed the supervisor's checks. */
 export function compileWhenAsked<Result>(
   count: number,

@@ -3,6 +3,8 @@
  * route configuration (`buildRouteTable` in route-table.ts); matching allocates nothing where the
  * answer does not depend on the request (only `cluster_header` makes an object per request).
  */
+import type { ExplainedRouting } from '../../shared/explain/explanation.ts';
+import type { Steps } from '../loop/sliced-work.ts';
 import type { Struct } from '../../shared/text/dictionary.ts';
 import type { HeaderPredicate } from '../../shared/matchers/header-matcher.ts';
 import type { CorsPolicy } from '../../shared/resources/filters/http/cors.ts';
@@ -32,6 +34,12 @@ export interface RouteTable {
    * no virtual host or route fits. Changes neither argument.
    */
   match(headers: HeaderMap, info: StreamInfo): ResolvedRoute | undefined;
+  /** The same route, with what was looked at before it. */
+  explain(headers: HeaderMap, info: StreamInfo): Steps<RoutedExplanation>;
+}
+
+interface RoutedExplanation extends Omit<ExplainedRouting, 'routeConfiguration'> {
+  readonly route: ResolvedRoute | undefined;
 }
 
 export type ResolvedRoute = ClusterRoute | RedirectRoute | DirectResponseRoute;

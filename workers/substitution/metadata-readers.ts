@@ -58,8 +58,11 @@ function metadata(sourceOf: SourceOf, keys: readonly string[]): Reader {
   };
 }
 
-function filterState({ args: [key = '', form = 'TYPED'] }: FormatCommand): Reader {
-  if (form === 'FIELD') return () => undefined;
+function filterState({ args: [key = '', form = 'TYPED', name = ''] }: FormatCommand): Reader {
+  if (form === 'FIELD') {
+    return (info) =>
+      info.filterState?.fieldOf(key, name) ?? info.connection.filterState?.fieldOf(key, name);
+  }
   if (form === 'PLAIN') return (info) => filterStateOf(info, key);
   return (info) => info.filterState?.jsonOf(key) ?? info.connection.filterState?.jsonOf(key);
 }

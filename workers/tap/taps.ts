@@ -2,8 +2,11 @@
  * The taps of one worker: those that the configuration has, and the one that a client of the admin
  * interface has asked for. Filters ask here at each request which tap is in force.
  */
-import type { TapSettings } from '../../shared/resources/tap.ts';
+import type { SocketTap as SocketTapSettings, TapSettings } from '../../shared/resources/tap.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import type { ActiveTap } from './request-tap.ts';
+import { SocketTaps, type WatchedSockets } from './socket-taps.ts';
 import { TapFiles } from './tap-files.ts';
 import { compileTapMatch } from './tap-matcher.ts';
 import type { TapSink } from './tap-sink.ts';
@@ -12,6 +15,10 @@ export interface TapsOptions {
   /** Gives a record of the admin's tap to the supervisor. */
   send(session: number, bytes: Buffer): void;
   log(text: string): void;
+  readonly stats: StatWriter;
+  readonly runtime: Runtime;
+  /** Unix milliseconds. */
+  readonly nowMs: () => number;
 }
 
 interface AdminTap extends ActiveTap {
@@ -33,6 +40,18 @@ export class Taps {
     const { sink } = settings;
     if (sink.kind === 'admin') throw new Error('a configured tap cannot write to the admin');
     return this.#make(settings, this.#files.sink(sink.pathPrefix));
+  }
+
+  /** Connections through these taps, outermost first; undefined: there are none. */
+  watch(taps: readonly SocketTapSettings[] | undefined): WatchedSockets | undefined {
+    if (taps === undefined || taps.length === 0) return undefined;
+    const active = taps.map(({ source, ...rest }) => {
+      const configured = source.kind === 'static' ? this.compile(source.settings) : undefined;
+      const inForce = (): ActiveTap | undefined =>
+        source.kind === 'admin' ? this.adminTap(source.configId) : configured;
+      return { ...rest, inForce };
+    });
+    return new SocketTaps(active, this.#options);
   }
 
   /** The tap that a client asked for under this id, while it is there. */

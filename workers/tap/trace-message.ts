@@ -202,6 +202,9 @@ export function withBodiesAsText(fields: readonly TraceField[]): readonly TraceF
     if (value.kind === 'message') {
       return { ...one, value: { kind: 'message', fields: withBodiesAsText(value.fields) } };
     }
+    if (value.kind === 'messages') {
+      return { ...one, value: { kind: 'messages', items: value.items.map(withBodiesAsText) } };
+    }
     if (one.name !== 'as_bytes' || value.kind !== 'bytes') return one;
     const text = repairUtf8(value.bytes.toString('latin1'), ' ');
     return field(2, 'as_string', { kind: 'string', text });

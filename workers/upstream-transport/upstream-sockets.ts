@@ -3,20 +3,31 @@
  */
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import { dictionary, type Struct } from '../../shared/text/dictionary.ts';
-import type {
-  ClusterResource,
-  UpstreamSocketOptions,
-} from '../../shared/resources/clusters/cluster.ts';
-import type { ProxyProtocolSender } from '../../shared/resources/clusters/proxy-protocol.ts';
+import type { ClusterResource } from '../../shared/resources/clusters/cluster.ts';
 import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../shared/resources/clusters/socket-match.ts';
+import type { UpstreamSocketOptions } from '../../shared/resources/transport-sockets.ts';
+import type { WatchedSockets } from '../tap/socket-taps.ts';
+import type { Taps } from '../tap/taps.ts';
 import { UpstreamTlsFactory, type UpstreamTlsEnv } from '../tls/upstream-tls.ts';
 
-export interface UpstreamSocket {
-  /** Undefined: plain bytes. */
-  readonly tls: UpstreamTlsFactory | undefined;
-  readonly proxyProtocol: ProxyProtocolSender | undefined;
-  readonly handedOn: UpstreamSocketOptions['handedOn'];
+export interface UpstreamSocketsEnv extends UpstreamTlsEnv {
+  readonly taps: Pick<Taps, 'watch'>;
 }
+
+type Layers = Required<UpstreamSocketOptions>;
+
+/** Layers of which something is made, once for all connections. */
+interface MadeLayers {
+  readonly tls: UpstreamTlsFactory;
+  readonly taps: WatchedSockets;
+}
+
+/** Every layer that a socket may have; undefined: this one does not have it. */
+export type UpstreamSocket = {
+  readonly [Layer in keyof Layers]:
+    | (Layer extends keyof MadeLayers ? MadeLayers[Layer] : Layers[Layer])
+    | undefined;
+};
 
 export class UpstreamSockets {
   readonly #resource: ClusterResource;
@@ -24,7 +35,7 @@ export class UpstreamSockets {
   readonly #matched = new Map<string, UpstreamSocket>();
 
   /** Throws when OpenSSL does not take a configuration. */
-  constructor(resource: ClusterResource, env: UpstreamTlsEnv) {
+  constructor(resource: ClusterResource, env: UpstreamSocketsEnv) {
     this.#resource = resource;
     this.#own = makeSocket(resource, env);
     for (const match of resource.socketMatches ?? []) {
@@ -44,13 +55,17 @@ export class UpstreamSockets {
   }
 
   release(): void {
-    for (const { tls } of [this.#own, ...this.#matched.values()]) tls?.release();
+    for (const { tls, taps } of [this.#own, ...this.#matched.values()]) {
+      tls?.release();
+      taps?.release();
+    }
   }
 }
 
 function makeSocket(
-  { tls, proxyProtocol, handedOn }: UpstreamSocketOptions,
-  env: UpstreamTlsEnv,
+  { tls, proxyProtocol, handedOn, taps }: UpstreamSocketOptions,
+  env: UpstreamSocketsEnv,
 ): UpstreamSocket {
-  return { tls: tls && new UpstreamTlsFactory(tls, env), proxyProtocol, handedOn };
+  const own = tls && new UpstreamTlsFactory(tls, env);
+  return { tls: own, proxyProtocol, handedOn, taps: env.taps.watch(taps) };
 }

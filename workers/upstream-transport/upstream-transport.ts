@@ -6,15 +6,12 @@ import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { Struct } from '../../shared/text/dictionary.ts';
 import type net from 'node:net';
 import { isIPv6 } from '../../shared/addresses/ip-text.ts';
-import type {
-  ClusterResource,
-  LocalSocket,
-  UpstreamSocketOptions,
-} from '../../shared/resources/clusters/cluster.ts';
+import type { ClusterResource, LocalSocket } from '../../shared/resources/clusters/cluster.ts';
+import type { UpstreamSocketOptions } from '../../shared/resources/transport-sockets.ts';
 import { connectToAny, inOrderOf } from '../net/connect-any.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
-import { Transport, type TransportHandler } from '../net/transport.ts';
-import type { ByteCounters } from '../net/byte-stream.ts';
+import type { ByteCounters, TransportHandler } from '../net/byte-stream.ts';
+import { Transport } from '../net/transport.ts';
 import type { ConnectTarget, UpstreamNames } from '../tls/upstream-tls.ts';
 import type { UpstreamSockets } from './upstream-sockets.ts';
 import { proxyProtocolHeader } from './proxy-protocol-header.ts';
@@ -66,9 +63,9 @@ export function openUpstream(
 ): UpstreamTransport {
   const { loop, resource } = cluster;
   const { host, client, names, alpn } = wishes;
-  const { tls, proxyProtocol, handedOn } = cluster.sockets.of(host);
+  const { tls, proxyProtocol, handedOn, taps } = cluster.sockets.of(host);
   const preface = proxyProtocol && proxyProtocolHeader(proxyProtocol, client);
-  const parts = { loop, handler, counters };
+  const parts = { loop, handler, counters, watch: taps?.watch };
   const { address } = host.resource;
   const target =
     address.kind === 'internal'

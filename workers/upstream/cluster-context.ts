@@ -9,6 +9,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { CheckingDuty } from '../health/health-checker.ts';
 import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { Runtime } from '../loop/runtime.ts';
+import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { UpstreamCluster } from './cluster.ts';
@@ -40,6 +41,7 @@ export interface ClusterContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly secrets: SecretStore;
+  readonly taps: Pick<Taps, 'watch'>;
   /** Debug lines of component `connection`. */
   readonly log: (line: string) => void;
   readonly ownLocality: ZonePickerParts['ownLocality'];

@@ -28,6 +28,9 @@ export function isClusterUpdate(update: ResourceUpdate): update is ClusterUpdate
   return /_(cluster|idle_clusters|hosts|host_health)$/.test(update.op);
 }
 
+/** Where there are no more, they are made at once: no first request waits for that. */
+const FEW_CLUSTERS = 8;
+
 export class ClusterManager {
   readonly #context: ClusterContext;
   readonly #clusters = new Map<string, UpstreamCluster>();
@@ -73,7 +76,9 @@ export class ClusterManager {
   #putLazy({ names, packed, tables }: LazyUpdate): void {
     for (const name of names) this.#removeCluster(name);
     this.#idle.put(names, packed);
-    if (tables !== undefined) this.#tables.put(tables);
+    if (tables !== undefined) return this.#tables.put(tables);
+    if (this.#idle.size + this.#clusters.size > FEW_CLUSTERS) return;
+    for (const name of names) this.#wake(name);
   }
 
   /** A version with many hosts takes its place when it has them: what to wait for is returned. */

@@ -19,6 +19,10 @@ interface Place {
 export class LazyClusters {
   readonly #places = new Map<string, Place>();
 
+  get size(): number {
+    return this.#places.size;
+  }
+
   put(names: readonly string[], packed: Uint8Array): void {
     const batch: { value: Batch } = { value: { packed } };
     names.forEach((name, position) => this.#places.set(name, { batch, position }));

@@ -4,6 +4,7 @@
  * rounds; in workers also the longest time for which one change held up the loop. How much later
  * that makes the answers to requests is the question of host-updates-traffic.ts.
  */
+import { NO_ORDERS } from '../../../supervisor/upstreams/hosts/host-orders.ts';
 import { createBreakerPage } from '../../../shared/limits/breaker-page.ts';
 import { systemClock } from '../../../shared/process/clock.ts';
 import { HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
@@ -28,6 +29,7 @@ const hosts = Array.from({ length: HOSTS }, (_, at) => {
   return host(80, { id: `${address}:80`, address: { kind: 'ip', address, port: 80 } });
 });
 const live = new LiveCluster({
+  orders: NO_ORDERS,
   resolved: {
     resource: cluster('c', { healthChecks: [TCP_CHECK] }),
     hosts: { cluster: 'c', hosts: [], overprovisioningFactor: 140 },

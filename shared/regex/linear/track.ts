@@ -8,13 +8,22 @@ import { GOAL, MARK, UNKNOWN, type LazyDfa } from './lazy-dfa.ts';
 import { conditionsBetween, type Program } from './program.ts';
 
 /** Places of a block, fewer where a program is so large that its sets would take more than this. */
-const BLOCK_PLACES = 4096;
+const BLOCK_PLACES = 64 * 1024;
 const BLOCK_BYTES = 16 * 1024 * 1024;
 const LEAST_PLACES = 64;
+/** Places for which memory is kept for the next text. */
+const KEPT_PLACES = 4096;
 
 interface Checkpoint {
   readonly kernel: Int32Array;
   readonly context: number;
+}
+
+/** States from the lowest place to the one before the end; none where they are not kept. */
+interface Block {
+  readonly states: Int32Array;
+  readonly lowest: number;
+  readonly end: number;
 }
 
 export class Track {
@@ -31,7 +40,9 @@ export class Track {
   #lowest = 0;
   #isStale = true;
   #generation = 0;
+  /** Of states that the automaton does not keep, or of all. */
   readonly #kernels: Int32Array[] = [];
+  #hasAllKernels = false;
   /** States of the automaton, 0 where it does not keep them. */
   #states = new Int32Array(0);
   /** Whether a match begins at the place. */
@@ -72,6 +83,9 @@ export class Track {
     this.#bytes = NO_BYTES;
     this.#checkpoints = [];
     this.#kernels.length = 0;
+    if (this.#starts.length <= KEPT_PLACES) return;
+    this.#starts = new Uint8Array(0);
+    this.#states = new Int32Array(0);
   }
 
   /** The first place from here where a match begins, or -1. */
@@ -88,8 +102,19 @@ export class Track {
 
   /** The nodes that lead to a match from the place, in ascending order. */
   kernelAt(place: number): Int32Array {
+    const state = this.stateAt(place);
+    if (state !== 0) return this.#dfa.kernelOf(state);
+    if (this.#generation !== this.#dfa.generation && !this.#hasAllKernels) {
+      this.#load(this.#lowest, true);
+    }
+    return this.#kernels[place - this.#lowest] ?? NONE;
+  }
+
+  /** The states of the block of the place, valid until another one is asked for. */
+  blockOf(place: number): Block {
     const lowest = this.#enter(place);
-    return this.#kernels[place - lowest] ?? NONE;
+    const end = Math.min(lowest + this.#places, this.#last + 1);
+    return { states: this.#generation === this.#dfa.generation ? this.#states : NONE, lowest, end };
   }
 
   /** Whether the conditions of an `empty` node hold at the place. */
@@ -140,37 +165,44 @@ export class Track {
       const block = Math.floor((place - this.#first) / this.#places);
       this.#lowest = this.#first + block * this.#places;
       this.#isStale = false;
-      this.#load(block, this.#lowest);
+      this.#load(this.#lowest, false);
+      // States were forgotten, and with them what they stood for.
+      if (this.#generation !== this.#dfa.generation) this.#load(this.#lowest, true);
     }
     return this.#lowest;
   }
 
-  #load(block: number, lowest: number): void {
+  #load(lowest: number, keepsKernels: boolean): void {
     const { columns } = this.#program;
     const bytes = this.#bytes;
     const dfa = this.#dfa;
+    const block = Math.floor((lowest - this.#first) / this.#places);
     const { kernel, context } = this.#checkpoints[block] ?? { kernel: NONE, context: 0 };
     const highest = Math.min(lowest + this.#places, this.#last);
-    const count = highest - lowest + 1;
-    this.#reserve(count);
+    this.#reserve(highest - lowest + 1);
     let state = dfa.stateOf(kernel, context);
     this.#generation = dfa.generation;
+    this.#hasAllKernels = keepsKernels;
+    const [states, starts] = [this.#states, this.#starts];
     let { table } = dfa;
+    let begins = beginsBefore(dfa, state);
     for (let at = highest; at > lowest; at--) {
-      this.#kernels[at - lowest] = dfa.kernelOf(state);
-      this.#states[at - lowest] = dfa.keeps(state) ? state : 0;
+      const isKept = dfa.keeps(state);
+      if (keepsKernels || !isKept) this.#kernels[at - lowest] = dfa.kernelOf(state);
+      states[at - lowest] = isKept ? state : 0;
       const column = columns[bytes[at - 1] ?? 0] ?? 0;
       let next = table[state + column] ?? UNKNOWN;
       if (next === UNKNOWN) {
         next = dfa.step(state, column);
         table = dfa.table;
       }
+      if (next !== state || !isKept) begins = beginsBefore(dfa, next);
       state = next;
-      this.#starts[at - lowest] = (dfa.contextOf(state) & MARK) === 0 ? 0 : 1;
+      starts[at - lowest] = begins;
     }
     this.#kernels[0] = dfa.kernelOf(state);
-    this.#states[0] = dfa.keeps(state) ? state : 0;
-    this.#starts[0] = this.#beginsAt(lowest, state) ? 1 : 0;
+    states[0] = dfa.keeps(state) ? state : 0;
+    starts[0] = this.#beginsAt(lowest, state) ? 1 : 0;
   }
 
   #reserve(places: number): void {
@@ -188,6 +220,11 @@ export class Track {
     if (before === UNKNOWN) before = dfa.step(state, column);
     return before === GOAL || (dfa.contextOf(before) & MARK) !== 0;
   }
+}
+
+/** 1 where a match begins behind the byte that brought this state. */
+function beginsBefore(dfa: LazyDfa, state: number): number {
+  return (dfa.contextOf(state) & MARK) === 0 ? 0 : 1;
 }
 
 const NONE = new Int32Array(0);

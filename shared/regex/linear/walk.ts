@@ -13,6 +13,10 @@ export class Walker {
   readonly #program: Program;
   readonly #track: Track;
   readonly #seen: Int32Array;
+  /** What follows each node that takes a byte. */
+  readonly #successors: Int32Array;
+  /** Where the walk is. */
+  #place = 0;
   #stamp = 0;
   #generation = 0;
   /**
@@ -36,21 +40,66 @@ export class Walker {
     this.#program = program;
     this.#track = track;
     this.#seen = new Int32Array(program.ops.length);
+    const { first, to } = program.forward;
+    this.#successors = this.#seen.map((_, node) => to[first[node] ?? 0] ?? 0);
     this.slots = new Int32Array(2 * program.captures + 2);
   }
 
   /** A match begins at the place. */
   walk(start: number): void {
-    const { match, forward } = this.#program;
+    const { match } = this.#program;
     this.slots.fill(-1);
     this.slots[0] = start;
     let node = this.#program.start;
-    let place = start;
-    for (; node !== match; place++) {
-      node = this.#choose(forward.to[forward.first[node] ?? 0] ?? 0, place);
+    this.#place = start;
+    while (node !== match) {
+      node = this.#repeat(node);
       if (node === match) break;
+      node = this.#choose(this.#successors[node] ?? 0, this.#place);
+      if (node !== match) this.#place++;
     }
-    this.slots[1] = place;
+    this.slots[1] = this.#place;
+  }
+
+  /** Goes on from the node in the block at hand, as long as it is remembered what is chosen. */
+  #repeat(from: number): number {
+    const { match, ops } = this.#program;
+    const { states, lowest, end } = this.#track.blockOf(this.#place);
+    if (this.#generation !== this.#track.generation) return from;
+    let node = from;
+    let place = this.#place;
+    for (; place < end && node !== match; place++) {
+      const next = this.#successors[node] ?? 0;
+      const before = node;
+      if (ops[next] === OP.set) {
+        node = next;
+        continue;
+      }
+      const state = states[place - lowest] ?? 0;
+      const cell = this.#cellOf(next, state);
+      if (cell < 0) break;
+      node = this.#take(cell, place);
+      if (node === match) break;
+      // The same is chosen as long as the state lasts.
+      if (node === before && this.#slotLists[cell] === NO_SLOTS) {
+        place = endOfRun(states, place - lowest, end - lowest) + lowest;
+      }
+    }
+    this.#place = place;
+    return node;
+  }
+
+  /** What is remembered of a node in a state, or -1. */
+  #cellOf(from: number, state: number): number {
+    const cell = placeOf(from, state);
+    const isKnown = this.#froms[cell] === from && this.#states[cell] === state;
+    return isKnown && state !== 0 ? cell : -1;
+  }
+
+  /** Makes the remembered choice. */
+  #take(cell: number, place: number): number {
+    for (const slot of this.#slotLists[cell] ?? NO_SLOTS) this.slots[slot] = place;
+    return this.#choices[cell] ?? 0;
   }
 
   /** The first node in order of preference that leads to a match and takes the next byte. */
@@ -62,13 +111,11 @@ export class Walker {
       this.#generation = this.#track.generation;
       this.#froms.fill(-1);
     }
-    const cell = (Math.imul(from, 0x9e3779b1) + state) & (CELLS - 1);
-    if (this.#froms[cell] === from && this.#states[cell] === state) {
-      for (const slot of this.#slotLists[cell] ?? NO_SLOTS) this.slots[slot] = place;
-      return this.#choices[cell] ?? 0;
-    }
+    const known = this.#cellOf(from, state);
+    if (known >= 0) return this.#take(known, place);
     const choice = this.#search(from, place);
     if (this.#askedPlace) return choice;
+    const cell = placeOf(from, state);
     this.#froms[cell] = from;
     this.#states[cell] = state;
     this.#choices[cell] = choice;
@@ -78,7 +125,8 @@ export class Walker {
 
   /** The slots that the search left set, from what it would have put back. */
   #passedSlots(): readonly number[] {
-    return this.#pending.filter((node) => node < 0).map((node) => -1 - node);
+    const passed = this.#pending.filter((node) => node < 0).map((node) => -1 - node);
+    return passed.length === 0 ? NO_SLOTS : passed;
   }
 
   #search(from: number, place: number): number {
@@ -132,6 +180,18 @@ export class Walker {
     this.#stamp += 1;
     return this.#stamp;
   }
+}
+
+function placeOf(from: number, state: number): number {
+  return (Math.imul(from, 0x9e3779b1) + state) & (CELLS - 1);
+}
+
+/** The last index before the end up to which the state is the one of this index. */
+function endOfRun(states: Int32Array, index: number, end: number): number {
+  const state = states[index];
+  let last = index;
+  while (last + 1 < end && states[last + 1] === state) last++;
+  return last;
 }
 
 /** Sets up to this size are searched from the front. */

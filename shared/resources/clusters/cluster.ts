@@ -12,19 +12,8 @@ import type { Http1ServerOptions } from '../listener.ts';
 import type { Http2Options } from '../http2-options.ts';
 import type { HashPolicy, Metadata, RequestMirrorPolicy } from '../routes/route.ts';
 import type { SocketOption } from '../../addresses/socket-options.ts';
-import type { ProxyProtocolSender } from './proxy-protocol.ts';
 import type { RedisUpstreamAuth } from './redis.ts';
-import type { UpstreamTls } from '../tls.ts';
-
-/** What connections to hosts do before they carry their own bytes. */
-export interface UpstreamSocketOptions {
-  /** Absent: plain bytes. */
-  readonly tls?: UpstreamTls;
-  /** Absent: connections begin with their own bytes. */
-  readonly proxyProtocol?: ProxyProtocolSender;
-  /** What of their host's or cluster's metadata goes with connections to internal listeners. */
-  readonly handedOn?: readonly { readonly of: 'host' | 'cluster'; readonly name: string }[];
-}
+import type { UpstreamSocketOptions } from '../transport-sockets.ts';
 
 /** For hosts whose metadata holds all of the criteria. */
 export interface SocketMatch extends UpstreamSocketOptions {

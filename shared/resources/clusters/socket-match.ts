@@ -4,7 +4,8 @@
  */
 import { memberOf } from '../../text/dictionary.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { ClusterResource, HostResource, UpstreamSocketOptions } from './cluster.ts';
+import type { UpstreamSocketOptions } from '../transport-sockets.ts';
+import type { ClusterResource, HostResource } from './cluster.ts';
 
 export const SOCKET_MATCH_NAMESPACE = 'envoy.transport_socket_match';
 

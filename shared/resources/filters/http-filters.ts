@@ -33,6 +33,8 @@ import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
 import { API_KEY_AUTH_DECLARATION } from './http/auth/api-key-auth.ts';
 import { CREDENTIAL_INJECTOR_DECLARATION } from './http/auth/credential-injector.ts';
 import { JSON_TO_METADATA_DECLARATION } from './http/json-to-metadata.ts';
+import { THRIFT_TO_METADATA_DECLARATION } from './http/matching/thrift-to-metadata.ts';
+import { GEOIP_DECLARATION } from './http/matching/geoip.ts';
 import { IP_TAGGING_DECLARATION } from './http/ip-tagging.ts';
 import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
 import { LUA_DECLARATION } from './http/lua/lua.ts';
@@ -42,6 +44,7 @@ import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
 import { RATE_LIMIT_DECLARATION } from './http/limits/rate-limit.ts';
 import { RBAC_DECLARATION } from './http/rbac.ts';
 import { ROUTER_DECLARATION } from './http/router.ts';
+import { SCRIPT_DECLARATION } from './http/script/script.ts';
 import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
 import { SET_METADATA_DECLARATION } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_DECLARATION } from './http/stateful-session.ts';
@@ -78,6 +81,7 @@ const HTTP_FILTERS = [
   EXT_AUTHZ_DECLARATION,
   EXT_PROC_DECLARATION,
   LUA_DECLARATION,
+  SCRIPT_DECLARATION,
   RATE_LIMIT_DECLARATION,
   ADAPTIVE_CONCURRENCY_DECLARATION,
   ADMISSION_CONTROL_DECLARATION,
@@ -86,6 +90,8 @@ const HTTP_FILTERS = [
   BANDWIDTH_LIMIT_DECLARATION,
   JWT_AUTHN_DECLARATION,
   IP_TAGGING_DECLARATION,
+  GEOIP_DECLARATION,
+  THRIFT_TO_METADATA_DECLARATION,
   JSON_TO_METADATA_DECLARATION,
   CREDENTIAL_INJECTOR_DECLARATION,
   API_KEY_AUTH_DECLARATION,

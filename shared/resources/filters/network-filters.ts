@@ -4,6 +4,7 @@ import { CONNECTION_LIMIT_DECLARATION } from './network/connection-limit.ts';
 import { DIRECT_RESPONSE_DECLARATION } from './network/direct-response.ts';
 import { ECHO_DECLARATION } from './network/echo.ts';
 import { NETWORK_EXT_AUTHZ_DECLARATION } from './network/ext-authz.ts';
+import { NETWORK_GEOIP_DECLARATION } from './network/geoip.ts';
 import { NETWORK_LOCAL_RATE_LIMIT_DECLARATION } from './network/local-rate-limit.ts';
 import { NETWORK_RATE_LIMIT_DECLARATION } from './network/rate-limit.ts';
 import { NETWORK_RBAC_DECLARATION } from './network/rbac.ts';
@@ -29,6 +30,7 @@ const GATE_FILTERS = [
   CONNECTION_LIMIT_DECLARATION,
   SET_FILTER_STATE_DECLARATION,
   SNI_FORWARD_PROXY_DECLARATION,
+  NETWORK_GEOIP_DECLARATION,
 ] as const;
 
 /** Filters that end a chain of bytes. */

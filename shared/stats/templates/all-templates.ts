@@ -11,6 +11,7 @@ import * as httpConnectionManager from './http-connection-manager.ts';
 import * as listener from './listener.ts';
 import * as server from './server.ts';
 import * as subscriptions from './subscriptions.ts';
+import * as tap from './tap.ts';
 import * as tls from './tls.ts';
 import * as telemetry from './telemetry.ts';
 import * as udp from './udp.ts';
@@ -24,6 +25,7 @@ const files: readonly object[] = [
   listener,
   server,
   subscriptions,
+  tap,
   tls,
   telemetry,
   udp,

@@ -1,12 +1,8 @@
 /** The command line of `sluice drain`, as the query that the server gets. */
 import { splitOption } from '../../split-option.ts';
+import type { AdminPlace } from '../admin-request.ts';
 
-export interface DrainArguments {
-  /** `host:port`, or the path of a unix socket. */
-  readonly address: string;
-  /** The file that `--admin-address-path` of the server wrote. */
-  readonly addressPath: string | undefined;
-  readonly tokenPath: string | undefined;
+export interface DrainArguments extends AdminPlace {
   readonly query: string;
 }
 

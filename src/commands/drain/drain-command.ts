@@ -3,9 +3,8 @@
  * and ends when the drain is over. It knows the interface's two endpoints and nothing of the
  * server.
  */
-import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { systemClock } from '../../../shared/process/clock.ts';
+import { adminAddressOf, askAdmin } from '../admin-request.ts';
 import { type Command, type CommandOutput, usageError } from '../command.ts';
 import { parseDrainArguments, DRAIN_HELP, type DrainArguments } from './drain-arguments.ts';
 
@@ -31,12 +30,12 @@ export const drainCommand: Command = {
 };
 
 async function drain(words: DrainArguments, output: CommandOutput): Promise<0 | 1> {
-  const server = serverOf(words);
+  const server = adminAddressOf(words);
   const ask = { ...server, method: 'POST', path: `/drain_listeners?${words.query}` };
-  const answer = askServer(ask);
+  const answer = askAdmin(ask);
   const progress = systemClock.every(PROGRESS_PERIOD_MS, () => {
     // Between two looks the server may have ended, which the answer itself tells.
-    askServer({ ...server, method: 'GET', path: '/drain_status' }).then(
+    askAdmin({ ...server, method: 'GET', path: '/drain_status' }).then(
       ({ body }) => output.out(progressLines(body)),
       () => undefined,
     );
@@ -49,44 +48,6 @@ async function drain(words: DrainArguments, output: CommandOutput): Promise<0 | 
   } finally {
     progress.cancel();
   }
-}
-
-interface Server {
-  readonly host?: string;
-  readonly port?: number;
-  readonly socketPath?: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Throws when a file cannot be read. */
-function serverOf(words: DrainArguments): Server {
-  const address =
-    words.addressPath === undefined
-      ? words.address
-      : readFileSync(words.addressPath, 'utf8').trim();
-  const headers: Record<string, string> = {};
-  if (words.tokenPath !== undefined) {
-    const [token = ''] = readFileSync(words.tokenPath, 'utf8').split('\n');
-    headers['authorization'] = `Bearer ${token.trim()}`;
-  }
-  const match = /^(?:\[(.+)\]|([^:/]+)):(\d{1,5})$/.exec(address);
-  if (match === null) return { socketPath: address, headers };
-  return { host: match[1] ?? match[2] ?? '', port: Number(match[3]), headers };
-}
-
-function askServer(
-  ask: Server & { readonly method: string; readonly path: string },
-): Promise<{ readonly status: number; readonly body: string }> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ ...ask, agent: false }, (response) => {
-      let body = '';
-      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      response.on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
 }
 
 interface StatusPage {

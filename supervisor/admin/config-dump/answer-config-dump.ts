@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Steps } from '../../loop/loop-turns.ts';
 import type { AdminContext } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
-import { BadParam, flag, parsed, text } from '../../http-pages/params.ts';
+import { BadParam, flag, text } from '../../http-pages/params.ts';
 import type { RequestOf } from '../admin-route.ts';
 import { JSON_TYPE } from '../http/responses.ts';
 import { quoteJson } from '../../../shared/json/quote-json.ts';
@@ -17,16 +17,14 @@ import { nameMatcher, type NameMatcher } from '../name-matcher.ts';
 import { madeInSteps, type DumpItem } from './dump-elements.ts';
 import { DUMP_PACKAGE, dumpSections } from './dump-sections.ts';
 import type { DumpSection } from './dump-sections.ts';
-import { applyMask, describeMask, isValidPath, parseMask, treeOf, trim } from './field-mask.ts';
+import { FieldMask } from './field-mask.ts';
 import { mapLazily } from './lazy-list.ts';
 import { printFields, printMessage } from './print-fields.ts';
 
 export const CONFIG_DUMP_PARAMS = {
   resource: text('The resource to dump'),
-  mask: parsed(
+  mask: text(
     'The mask to apply. When both resource and mask are specified, the mask is applied to every element in the desired repeated field so that only a subset of fields are returned. The mask is parsed as a Protobuf::FieldMask',
-    parseMask,
-    [],
   ),
   name_regex: nameMatcher(
     'Dump only the currently loaded configurations whose names match the specified regex. Can be used with both resource and mask query parameters.',
@@ -48,24 +46,34 @@ export async function answerConfigDump(
   context: AdminContext,
   types: MessageTypes,
 ): Promise<AdminResponse> {
-  const { resource, mask: paths, name_regex: matcher, include_eds: includeEndpoints } = params;
+  const {
+    resource,
+    mask: maskText = '',
+    name_regex: matcher,
+    include_eds: includeEndpoints,
+  } = params;
   const sections = dumpSections(context, { includeEndpoints });
   const named = narrowByName(sections, matcher);
-  return resource === undefined
-    ? answerAll(types, named, paths)
-    : await context.turns.run(answerResource(types, named, { resource, paths }));
+  return await context.turns.run(answer());
+
+  function* answer(): Steps<AdminResponse> {
+    const mask = yield* FieldMask.read(maskText);
+    return resource === undefined
+      ? yield* answerAll(types, named, mask)
+      : yield* answerResource(types, named, { resource, mask });
+  }
 }
 
 // The mask is checked against every section before the first byte: it may fit none of them.
-function answerAll(
+function* answerAll(
   types: MessageTypes,
   sections: readonly DumpSection[],
-  paths: readonly string[],
-): AdminResponse {
-  const masked = paths.length === 0 ? sections : maskSections(types, sections, paths);
+  mask: FieldMask,
+): Steps<AdminResponse> {
+  const masked = mask.isEmpty ? sections : yield* maskSections(types, sections, mask);
   if (masked.length === 0) {
     return refusal(
-      `FieldMask ${escapeControls(paths.join(','))} could not be successfully applied to any configs.`,
+      `FieldMask ${yield* mask.list()} could not be successfully applied to any configs.`,
     );
   }
   return jsonBody(printSections(types, masked));
@@ -74,19 +82,17 @@ function answerAll(
 function* answerResource(
   types: MessageTypes,
   sections: readonly DumpSection[],
-  wanted: { readonly resource: string; readonly paths: readonly string[] },
+  wanted: { readonly resource: string; readonly mask: FieldMask },
 ): Steps<AdminResponse> {
-  const { resource, paths } = wanted;
+  const { resource, mask } = wanted;
   const shown = escapeControls(resource);
   for (const section of sections) {
     const list = section.lists.find(({ field }) => field === resource);
     if (list !== undefined) {
       const elementType = `${DUMP_PACKAGE}.${section.type}.${list.element}`;
-      const elements = yield* maskElements(types, list.items, { elementType, paths });
+      const elements = yield* maskElements(types, list.items, { elementType, mask });
       return elements === undefined
-        ? refusal(
-            `FieldMask ${describeMask(paths.map(escapeControls))} could not be successfully used.`,
-          )
+        ? refusal(`FieldMask ${yield* mask.describe()} could not be successfully used.`)
         : jsonBody(printElements(types, elementType, elements));
     }
     const type = types.find(`${DUMP_PACKAGE}.${section.type}`);
@@ -136,23 +142,19 @@ function narrowWithin(item: DumpItem, field: string, matcher: NameMatcher): Dump
   return { ...item, make };
 }
 
-function maskSections(
+function* maskSections(
   types: MessageTypes,
   sections: readonly DumpSection[],
-  paths: readonly string[],
-): DumpSection[] {
-  const tree = treeOf(paths);
-  return sections
-    .filter((section) =>
-      paths.every((path) =>
-        isValidPath(types, `${DUMP_PACKAGE}.${section.type}`, section.fields, path.split('.')),
-      ),
-    )
-    .map((section) => ({
-      ...section,
-      fields: trim(section.fields, tree),
-      lists: section.lists.filter(({ field }) => tree[field] !== undefined),
-    }));
+  mask: FieldMask,
+): Steps<readonly DumpSection[]> {
+  const masked: DumpSection[] = [];
+  for (const section of sections) {
+    const { type, fields, lists } = section;
+    if (!(yield* mask.fits(types, `${DUMP_PACKAGE}.${type}`, fields))) continue;
+    const kept = lists.filter(({ field }) => mask.names(field));
+    masked.push({ ...section, fields: mask.trim(fields), lists: kept });
+  }
+  return masked;
 }
 
 /**
@@ -162,13 +164,13 @@ function maskSections(
 function* maskElements(
   types: MessageTypes,
   items: Iterable<DumpItem | undefined>,
-  wanted: { readonly elementType: string; readonly paths: readonly string[] },
+  wanted: { readonly elementType: string; readonly mask: FieldMask },
 ): Steps<Iterable<JsonObject | undefined> | undefined> {
-  const { elementType, paths } = wanted;
+  const { elementType, mask } = wanted;
   const typeUrl = typeUrlOf(elementType);
   function* elementOf(item: DumpItem): Steps<JsonObject | undefined, ''> {
     const message = yield* madeInSteps(item);
-    return paths.length === 0 ? message : applyMask(types, elementType, message, paths);
+    return mask.isEmpty ? message : yield* mask.applied(types, elementType, message);
   }
   for (const first of items) {
     yield;

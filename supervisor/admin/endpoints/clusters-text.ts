@@ -3,6 +3,7 @@ import { escapeControls } from '../../../shared/logging/escape.ts';
 import { sixDigits } from '../../../shared/text/six-digits.ts';
 import type { CircuitBreakerThresholds } from '../../../shared/resources/clusters/cluster.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
+import type { HostOrder } from '../../upstreams/hosts/host-orders.ts';
 import {
   BREAKERS_LIKENESS,
   describeHealth,
@@ -60,11 +61,18 @@ export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Ge
       if (!isNew) text += own + statLines(host.stats).join(own);
       if (text !== '') yield text;
       yield (isNew ? printed.unused : printed.facts).get(host).withPrefix(own);
-      text = '';
+      text = host.order === undefined ? '' : `${own}operator::${orderText(host.order)}\n`;
     }
     // An empty piece is a place to pause at, which costs a look at the clock.
     if (text !== '') yield text;
   }
+}
+
+/** Shown where an operator has ordered something. */
+function orderText({ state, weight }: HostOrder): string {
+  const words: string[] = state === undefined ? [] : [state];
+  if (weight !== undefined) words.push(`weight ${weight}`);
+  return words.join(', ');
 }
 
 function firstLines(prefix: string, { observabilityName, outlier }: ClusterStatus): string {

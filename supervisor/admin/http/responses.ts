@@ -1,7 +1,13 @@
 /** The few forms of answers that endpoints give, and the status texts of Envoy. */
 import type { JsonValue } from '../../../shared/api/well-known.ts';
 import type { AdminBody, AdminResponse } from '../../http-pages/admin-response.ts';
-import { isSmall, printJson, printJsonInSteps } from '../json-printer.ts';
+import {
+  isSmall,
+  printJson,
+  printJsonInSteps,
+  printLazyJson,
+  type LazyObject,
+} from '../json-printer.ts';
 
 export const TEXT = 'text/plain; charset=UTF-8';
 export const HTML = 'text/html; charset=UTF-8';
@@ -22,4 +28,9 @@ export function jsonResponse(value: JsonValue): AdminResponse {
     contentType: JSON_TYPE,
     body: isSmall(value) ? printJson(value) : printJsonInSteps(value),
   };
+}
+
+/** Of what is made while it is sent. */
+export function lazyJsonResponse(object: LazyObject): AdminResponse {
+  return { status: 200, contentType: JSON_TYPE, body: printLazyJson(object) };
 }

@@ -16,17 +16,19 @@ import type { ResourceEntry, ResourceStore } from '../../store/resource-store.ts
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { OutlierDetector } from '../../health/outlier-detector.ts';
 import type { LiveCluster } from '../../upstreams/live-cluster.ts';
+import type { HostOrder, HostOrders } from '../../upstreams/hosts/host-orders.ts';
 import type { UpstreamClusters } from '../../upstreams/upstream-clusters.ts';
 
 export interface ClustersViewOptions {
   readonly resources: ResourceStore;
   readonly upstreams: UpstreamClusters;
+  readonly orders: Pick<HostOrders, 'of'>;
   readonly stats: StatStore;
   refresh(): Promise<void>;
 }
 
 export function makeClustersView(options: ClustersViewOptions): ClustersView {
-  const { resources, upstreams } = options;
+  const { resources, upstreams, orders } = options;
   const stats = new HostStatsReader(options.stats);
   return {
     refresh: () => options.refresh(),
@@ -38,7 +40,7 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
     status: (name) => {
       const cluster = upstreams.get(name);
       const entry = resources.get('cluster', name);
-      return cluster === undefined ? undefined : clusterStatus(cluster, entry, stats);
+      return cluster === undefined ? undefined : clusterStatus(cluster, entry, stats, orders);
     },
     certificates: () => certificateStatuses(resources),
   };
@@ -48,6 +50,7 @@ function clusterStatus(
   cluster: LiveCluster,
   entry: ResourceEntry<'cluster'> | undefined,
   stats: HostStatsReader,
+  orders: Pick<HostOrders, 'of'>,
 ): ClusterStatus {
   const { resolved, hostList, outlier, breakers } = cluster;
   const { resource, observabilityName } = resolved;
@@ -66,7 +69,8 @@ function clusterStatus(
         for (let at = 0; at < hostList.length; at++) {
           const host = hostList[at] as HostResource;
           const weight = weights?.[at] ?? host.weight;
-          yield hostStatus({ host, weight, outlier }, ofHost(host));
+          const order = orders.of(resource.name, host.id);
+          yield hostStatus({ host, weight, outlier, order }, ofHost(host));
         }
       },
     },
@@ -92,9 +96,10 @@ interface ShownHost {
   /** What it is taken by at present. */
   readonly weight: number;
   readonly outlier: OutlierDetector | undefined;
+  readonly order: HostOrder | undefined;
 }
 
-function hostStatus({ host, weight, outlier }: ShownHost, stats: HostStats): HostStatus {
+function hostStatus({ host, weight, outlier, order }: ShownHost, stats: HostStats): HostStatus {
   const rates = outlier?.ratesOf(host.id) ?? NO_RATES;
   return {
     address: host.address,
@@ -109,6 +114,7 @@ function hostStatus({ host, weight, outlier }: ShownHost, stats: HostStats): Hos
     priority: host.priority,
     successRate: rates.successRate,
     localOriginSuccessRate: rates.localOriginSuccessRate,
+    order,
     stats,
   };
 }

@@ -6,14 +6,11 @@ import type {
   Cluster,
   Cluster_TransportSocketMatch as MatchMessage,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
-import type {
-  ClusterResource,
-  SocketMatch,
-  UpstreamSocketOptions,
-} from '../../../shared/resources/clusters/cluster.ts';
+import type { ClusterResource, SocketMatch } from '../../../shared/resources/clusters/cluster.ts';
+import type { UpstreamSocketOptions } from '../../../shared/resources/transport-sockets.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
-import { resolveUpstreamSocket } from '../transport-sockets.ts';
+import { resolveUpstreamSocket } from '../transport-sockets/transport-sockets.ts';
 import { optional } from '../values.ts';
 
 const MATCH_FIELDS = knownFields<MatchMessage>(['name', 'match', 'transport_socket']);
@@ -22,7 +19,7 @@ export function resolveSockets(
   message: Cluster,
   scope: Scope,
 ): UpstreamSocketOptions & Pick<ClusterResource, 'socketMatches'> {
-  const own = resolveSocket(message.transport_socket, scope.at('transport_socket'));
+  const own = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
   const matches = message.transport_socket_matches?.map((each, index) =>
     resolveMatch(each, scope.at('transport_socket_matches', index)),
   );
@@ -34,15 +31,6 @@ function resolveMatch(message: MatchMessage, scope: Scope): SocketMatch {
   return {
     name: message.name ?? '',
     criteria: structOf(message.match ?? {}),
-    ...resolveSocket(message.transport_socket, scope.at('transport_socket')),
-  };
-}
-
-function resolveSocket(message: Cluster['transport_socket'], scope: Scope): UpstreamSocketOptions {
-  const { tls, proxyProtocol, handedOn } = resolveUpstreamSocket(message, scope);
-  return {
-    ...optional('tls', tls),
-    ...optional('proxyProtocol', proxyProtocol),
-    ...optional('handedOn', handedOn),
+    ...resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket')),
   };
 }

@@ -19,7 +19,7 @@ import { HEALTH_CHECKERS } from './custom-checks.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderChanges } from '../routes/header-changes.ts';
 import type { Scope } from '../scope.ts';
-import { resolveProxySender } from '../transport-sockets.ts';
+import { resolveProxySender } from '../transport-sockets/proxy-protocol.ts';
 import { optional } from '../values.ts';
 
 const HTTP_FIELDS = knownFields<HttpHealthCheck>([

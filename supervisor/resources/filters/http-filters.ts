@@ -37,6 +37,8 @@ import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
 import { API_KEY_AUTH_FILTER } from './http/auth/api-key-auth.ts';
 import { CREDENTIAL_INJECTOR_FILTER } from './http/auth/credential-injector.ts';
 import { JSON_TO_METADATA_FILTER } from './http/json-to-metadata.ts';
+import { THRIFT_TO_METADATA_FILTER } from './http/matching/thrift-to-metadata.ts';
+import { GEOIP_FILTER } from './http/matching/geoip.ts';
 import { IP_TAGGING_FILTER } from './http/ip-tagging.ts';
 import { JWT_AUTHN_FILTER } from './http/jwt-authn/jwt-authn.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
@@ -46,6 +48,7 @@ import { ON_DEMAND_FILTER } from './http/on-demand.ts';
 import { RATE_LIMIT_FILTER } from './http/rate-limit.ts';
 import { RBAC_FILTER } from './http/rbac/rbac.ts';
 import { ROUTER_FILTER } from './http/router.ts';
+import { SCRIPT_FILTER } from './http/script/script.ts';
 import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
 import { SET_METADATA_FILTER } from './http/set-metadata.ts';
 import { STATEFUL_SESSION_FILTER } from './http/stateful-session.ts';
@@ -99,10 +102,13 @@ const ROWS = {
   adaptive_concurrency: ADAPTIVE_CONCURRENCY_FILTER,
   jwt_authn: JWT_AUTHN_FILTER,
   ip_tagging: IP_TAGGING_FILTER,
+  geoip: GEOIP_FILTER,
+  thrift_to_metadata: THRIFT_TO_METADATA_FILTER,
   json_to_metadata: JSON_TO_METADATA_FILTER,
   credential_injector: CREDENTIAL_INJECTOR_FILTER,
   api_key_auth: API_KEY_AUTH_FILTER,
   lua: LUA_FILTER,
+  script: SCRIPT_FILTER,
   composite: compositeFilter(resolveInner),
   custom_response: CUSTOM_RESPONSE_FILTER,
   cache: HTTP_CACHE_FILTER,

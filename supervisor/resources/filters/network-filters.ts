@@ -6,6 +6,7 @@ import { CONNECTION_LIMIT_FILTER } from './network/connection-limit.ts';
 import { DIRECT_RESPONSE_FILTER } from './network/direct-response.ts';
 import { ECHO_FILTER } from './network/echo.ts';
 import { EXT_AUTHZ_NETWORK_FILTER } from './network/ext-authz.ts';
+import { GEOIP_NETWORK_FILTER } from './network/geoip.ts';
 import { LOCAL_RATE_LIMIT_NETWORK_FILTER } from './network/local-rate-limit.ts';
 import { RATE_LIMIT_NETWORK_FILTER } from './network/rate-limit.ts';
 import { RBAC_NETWORK_FILTER } from './network/rbac.ts';
@@ -29,6 +30,7 @@ const ROWS = {
   network_ext_authz: EXT_AUTHZ_NETWORK_FILTER,
   network_ratelimit: RATE_LIMIT_NETWORK_FILTER,
   network_rbac: RBAC_NETWORK_FILTER,
+  network_geoip: GEOIP_NETWORK_FILTER,
 } satisfies { readonly [Kind in NetworkFilterKind]: NetworkFilterFactory };
 
 export const NETWORK_FILTERS: readonly NetworkFilterFactory[] = Object.values(ROWS);

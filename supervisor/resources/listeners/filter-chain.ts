@@ -3,7 +3,7 @@ import type { FilterChain as FilterChainMessage } from '../../../shared/api/gene
 import type { FilterChain } from '../../../shared/resources/listener.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { durationMs, optional } from '../values.ts';
-import { resolveDownstreamSocket } from '../transport-sockets.ts';
+import { resolveDownstreamSocket } from '../transport-sockets/transport-sockets.ts';
 import { type ListenerScope, resolveChainMatch } from './filter-chain-match.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
 
@@ -38,9 +38,6 @@ export function resolveFilterChain(
     ...optional('match', resolveChainMatch(message.filter_chain_match, name, place)),
     ...optional('handshakeTimeoutMs', timeout === undefined ? undefined : durationMs(timeout)),
     networkFilters: filters.resolve(message.filters, scope.at('filters')),
-    ...optional(
-      'tls',
-      resolveDownstreamSocket(message.transport_socket, scope.at('transport_socket')),
-    ),
+    ...resolveDownstreamSocket(message.transport_socket, scope.at('transport_socket')),
   };
 }

@@ -79,12 +79,12 @@ export function* prometheusPlan(
   const groups = new Map<TagGroup, Group>();
   for (const segment of segments) {
     for (const block of segment.blocks) {
-      addToGroup(groups, block, tagGroups.groupOf(block));
+      addToGroup(groups, block, yield* tagGroups.groupOf(block));
       yield;
     }
     for (const statGroup of statGroups) {
       for (const { definition } of segment.named[statGroup]) {
-        addNamed(drafts, store.kindOf(definition.base), definition, tagGroups);
+        yield* addNamed(drafts, store.kindOf(definition.base), definition, tagGroups);
         yield;
       }
     }
@@ -120,13 +120,13 @@ function addGroup(drafts: Map<string, Draft>, { tagGroup, first, blocks }: Group
   });
 }
 
-function addNamed(
+function* addNamed(
   drafts: Map<string, Draft>,
   kind: StatKind,
   definition: Definition,
   tagGroups: TagGroups,
-): void {
-  const { name, labels } = tagGroups.ofNamed(definition.name);
+): Steps<void> {
+  const { name, labels } = yield* tagGroups.ofNamed(definition.name);
   const draft = draftOf(drafts, { kind, name, help: namedHelp(kind, name) });
   draft.members.push({ definition, offset: 0, prefix: definition.name, suffix: '', labels });
 }

@@ -5,7 +5,7 @@
 import { Script } from 'node:vm';
 
 /** By the wall: the thread that waits for it knows no other time. */
-const LIMIT_MS = 15;
+const LIMIT_MS = 10;
 const TIMEOUT = 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 
 /** Scripts reach functions of modules only by a global name. */

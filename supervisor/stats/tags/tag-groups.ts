@@ -6,6 +6,7 @@
  * A group holds, for each statistic of a template, the extracted name and its labels as texts with
  * holes; a block of the group fills the holes with the values that its prefix gives.
  */
+import type { Steps } from '../../loop/loop-turns.ts';
 import type { Definition } from '../stat-store.ts';
 import { escapeLabelValue, labelName, labelText } from './prometheus-names.ts';
 import type { ExtractedTag, TagExtractor } from './tag-extractor.ts';
@@ -59,39 +60,41 @@ export class TagGroups {
   }
 
   /** The group of a block; finding one that is not known costs a hundred extractions. */
-  groupOf(block: Definition): GroupedBlock {
-    const known = this.#known.get(block) ?? this.#asCluster(block);
+  *groupOf(block: Definition): Steps<GroupedBlock> {
+    const known = this.#known.get(block) ?? (yield* this.#asCluster(block));
     if (known !== undefined) return known;
-    const grouped = this.#extract(block);
+    const grouped = yield* this.#extract(block);
     this.#known.set(block, grouped);
     return grouped;
   }
 
   /** A named statistic's name and its labels in full. */
-  ofNamed(name: string): { readonly name: string; readonly labels: string } {
-    const { name: extracted, tags } = this.#extractor.extract(name);
+  *ofNamed(name: string): Steps<{ readonly name: string; readonly labels: string }> {
+    const [{ name: extracted, tags } = { name, tags: [] }] = yield* this.#extractor.extractAll([
+      name,
+    ]);
     return { name: extracted, labels: tags.map(labelText).join(',') };
   }
 
   /** By the default rules alone a cluster's blocks differ from another's by its name only. */
-  #asCluster(block: Definition): GroupedBlock | undefined {
+  *#asCluster(block: Definition): Steps<GroupedBlock | undefined> {
     if (!this.#clusterNamesAreValues) return undefined;
     const name = CLUSTER_PREFIX.exec(block.name)?.[1];
     if (name === undefined) return undefined;
     const key = `${block.template?.id ?? ''} ${block.name.slice('cluster..'.length + name.length)}`;
     const known = this.#clusterGroups.get(key);
     if (known !== undefined) return { group: known, values: [escapeLabelValue(name)] };
-    const grouped = this.#extract(block);
+    const grouped = yield* this.#extract(block);
     if (grouped.values.length === 1 && grouped.values[0] === escapeLabelValue(name)) {
       this.#clusterGroups.set(key, grouped.group);
     }
     return grouped;
   }
 
-  #extract(block: Definition): GroupedBlock {
+  *#extract(block: Definition): Steps<GroupedBlock> {
     const prefix = block.name;
     const specs = block.template?.stats ?? [];
-    const extracted = this.#extractor.extractAll(specs.map((spec) => prefix + spec.name));
+    const extracted = yield* this.#extractor.extractAll(specs.map((spec) => prefix + spec.name));
     const common = commonTags(
       extracted.map(({ tags }) => tags),
       prefix.length,

@@ -2,10 +2,11 @@
  * Rules whose expressions only ECMAScript knows: V8 runs them with a limit of time, and one that
  * takes too long is not asked again.
  */
+import type { Steps } from '../../loop/loop-turns.ts';
 import { runLimited } from './match-limit.ts';
 import type { TagMatch, TagRule } from './tag-rule.ts';
 
-/** Times that one call may take too long: once may be the machine's fault. */
+/** Times that one name may take too long: once may be the machine's fault. */
 const SLOW_MAX = 3;
 
 /** What the rules found in one name. */
@@ -20,10 +21,11 @@ export class UnprovedRules {
     this.#onTooSlow = onTooSlow;
   }
 
-  matchesOf(names: readonly string[]): readonly FoundMatches[] {
+  /** A step ends with the limit of time, or with the names. */
+  *matchesOf(names: readonly string[]): Steps<readonly FoundMatches[]> {
     const found = names.map(() => new Map<TagRule, TagMatch | undefined>());
     let asked: TagRule | undefined;
-    let [at, times] = [0, 0];
+    let [at, lastAt, times] = [0, -1, 0];
     const matchRest = (): void => {
       for (; at < names.length; at++) {
         for (const rule of this.#rules) {
@@ -33,7 +35,10 @@ export class UnprovedRules {
       }
     };
     while (this.#rules.size > 0 && !runLimited(matchRest)) {
-      times += 1;
+      yield;
+      // Many names may take long together.
+      times = at === lastAt ? times + 1 : 1;
+      lastAt = at;
       if (asked === undefined || times < SLOW_MAX) continue;
       times = 0;
       this.#rules.delete(asked);

@@ -24,10 +24,13 @@ import {
   type DiscoveredResource,
   type DiscoveryUpdate,
 } from './discovery-update.ts';
+import { checkScripts } from '../../scripts/checked-scripts.ts';
 import type { ResourceType } from '../../resolved/resource-kinds.ts';
 
 export interface DecodeEnvironment {
   readonly unknownFields: UnknownFields;
+  /** Below which control planes may name modules. */
+  readonly scriptFolders: readonly string[];
   /** For all answers: to read the types of the API again is most of the work of a small one. */
   readonly catalog: ApiCatalog;
   /** What decides on deprecated fields now. */
@@ -171,6 +174,7 @@ async function load<Message>(
       if (broken.extensionOf === undefined) throw new ResponseError('refused', text);
       if (!faults.has(broken.extensionOf)) faults.set(broken.extensionOf, text);
     }
+    await checkScripts(loaded.message, environment.scriptFolders);
     environment.onWarnings(loaded);
     return { message: loaded.message, faults };
   } catch (error) {

@@ -2,17 +2,16 @@
  * A package that is upgraded under a running server: what it cannot replace, it goes on without.
  */
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { childrenOf } from '../../support/programs/processes.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { MAIN, startSluice } from '../../support/programs/sluice.ts';
+import { copyProduct } from '../../support/programs/product-copy.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
-
-const projectRoot = join(dirname(MAIN), '..', '..');
 
 describe('a server whose files on disk become another build', () => {
   it('goes on with the workers it has, says what to do, and recovers with the files', async () => {
@@ -59,15 +58,3 @@ describe('a build that was moved since its code was compiled', () => {
     assert.match(sluice.stderr(), /\[supervisor\/server\/moved\.ts:\d+\] initializing epoch/);
   });
 });
-
-/** The built product in a folder of its own; returns its main file. */
-function copyProduct(folder: string): string {
-  const dist = join(folder, 'dist');
-  const parts = ['src', 'supervisor', 'workers', 'shared'];
-  for (const part of parts)
-    cpSync(join(projectRoot, 'dist', part), join(dist, part), { recursive: true });
-  for (const link of ['node_modules', 'package.json']) {
-    symlinkSync(join(projectRoot, link), join(folder, link));
-  }
-  return join(dist, 'src', 'main.js');
-}

@@ -30,6 +30,7 @@ export function clusterContext(): ClusterContext {
   return {
     loop: new WorkerLoop(systemClock),
     stats: new WorkerStatStore(),
+    taps: { watch: () => undefined },
     runtime: { snapshot: new Map(), random: () => 0 },
     ownLocality: { region: '', zone: '', subZone: '' },
     localClusterName: undefined,

@@ -9,6 +9,7 @@ export const DECODING = {
   unknownFields: 'warn',
   catalog: new ApiCatalog(),
   runtime: () => ({}),
+  scriptFolders: [],
   onWarnings: () => undefined,
 } as const;
 

@@ -45,6 +45,7 @@ export function muxTo(port: number, surroundings: MuxDependencies = {}): GrpcMux
     node: { id: 'me' },
     decoding: {
       unknownFields: 'ignore',
+      scriptFolders: [],
       catalog: new ApiCatalog(),
       runtime: () => ({}),
       onWarnings: () => undefined,

@@ -21,6 +21,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Processor time of the process' main thread: other threads and programs do not count. */
+export function mainThreadMs(pid: number): number {
+  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1e6;
+}
+
 /** Whether the process has a handler for the signal of this number. */
 export function catchesSignal(pid: number, signal: number): boolean {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

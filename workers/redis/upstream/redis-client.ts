@@ -5,7 +5,8 @@
  */
 import type { RedisHostSettings } from '../../../shared/resources/filters/network/redis-proxy.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
-import type { Transport, TransportHandler } from '../../net/transport.ts';
+import type { TransportHandler } from '../../net/byte-stream.ts';
+import type { Transport } from '../../net/transport.ts';
 import { openUpstream } from '../../upstream-transport/upstream-transport.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { HostUser, UpstreamHost } from '../../upstream/hosts/host.ts';
@@ -18,7 +19,12 @@ import { writeText } from '../write-text.ts';
 import { type CommandHandle, HeldHandle, type HeldCommand, SentHandle } from './command-handle.ts';
 import { type CommandCallbacks, CommandQueue, type SentCommand } from './command-queue.ts';
 import type { ClusterCommandStats } from './command-stats.ts';
-import { credentialsFor, isAgreement, type RedisCredentials } from './credentials.ts';
+import {
+  credentialsFor,
+  type IamParts,
+  isAgreement,
+  type RedisCredentials,
+} from './credentials.ts';
 
 const TIMER_ANSWER = 0;
 const TIMER_FLUSH = 1;
@@ -29,6 +35,7 @@ export interface RedisClientParts {
   readonly settings: RedisHostSettings;
   readonly version: RespVersion;
   readonly stats: ClusterCommandStats;
+  readonly secretText: IamParts['secretText'];
   /** The host leaves the cluster, or the connection is over: no further command is for it. */
   readonly onLeave: (client: RedisClient) => void;
 }
@@ -62,7 +69,9 @@ export class RedisClient implements TransportHandler, TimerOwner, HostUser {
     this.#account.opened();
     host.attach(this);
     loop.timers.list(resource.connectTimeoutMs).arm(this.#answerTimer);
-    this.#introduce(credentialsFor(resource.redis, host));
+    const { secretText } = parts;
+    const { wallMs } = loop.clock;
+    this.#introduce(credentialsFor(resource.redis, host, { secretText, wallMs }));
   }
 
   /** Bytes that were sent and that the host has not taken. */

@@ -13,6 +13,7 @@ import { ActiveRequests } from '../../upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type { RespVersion } from '../codec/resp-value.ts';
 import type { CommandCallbacks } from './command-queue.ts';
+import type { IamParts } from './credentials.ts';
 import type { ClusterCommandStats } from './command-stats.ts';
 import { ConnectionRate } from './connection-rate.ts';
 import { hashOfKey, hashTagOf } from './key-hash.ts';
@@ -28,6 +29,7 @@ export interface RedisPoolParts {
   readonly clusters: Pick<ClusterManager, 'get'>;
   readonly settings: RedisHostSettings;
   readonly version: RespVersion;
+  readonly secretText: IamParts['secretText'];
 }
 
 export class RedisPool {
@@ -130,8 +132,9 @@ export class RedisPool {
     host: UpstreamHost,
     onLeave: (client: RedisClient) => void,
   ): RedisClient {
-    const { settings, version } = this.#parts;
-    return new RedisClient({ cluster, host, settings, version, stats: this.#stats, onLeave });
+    const { settings, version, secretText } = this.#parts;
+    const stats = this.#stats;
+    return new RedisClient({ cluster, host, settings, version, secretText, stats, onLeave });
   }
 
   #forget(host: UpstreamHost, client: RedisClient): void {

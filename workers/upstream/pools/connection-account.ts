@@ -4,7 +4,7 @@
  */
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../../stream/codec.ts';
-import { isLocalConnectError } from '../../net/connect-errors.ts';
+import { isLocalConnectError } from '../../net/connection-errors.ts';
 import type { ByteCounters } from '../../net/byte-stream.ts';
 import type { UpstreamCluster } from '../cluster.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

@@ -139,6 +139,7 @@ describe('an option that takes effect', () => {
       '--admin-allowed-uids',
       '--drain-on-sigterm',
       '--drain-idle-close-s',
+      '--script-folders',
     ]);
   });
 
@@ -166,8 +167,7 @@ describe('an option that takes effect', () => {
 
   it('knows the access options of the admin interface', () => {
     const options = optionsOf('--admin-read-only', '--admin-allowed-hosts', 'a,b');
-    assert.equal(options.adminReadOnly, true);
-    assert.deepEqual(options.adminAllowedHosts, ['a', 'b']);
+    assert.deepEqual([options.adminReadOnly, options.adminAllowedHosts], [true, ['a', 'b']]);
     assert.equal(optionsOf('--admin-token-path', '/t').adminTokenPath, '/t');
     assert.deepEqual(optionsOf('--admin-allowed-uids', '0, 1000').adminAllowedUids, [0, 1000]);
     assert.throws(() => optionsOf('--admin-allowed-uids', 'root'), /'root' is no user id/);

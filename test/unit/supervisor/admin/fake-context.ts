@@ -35,6 +35,8 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
   };
   const base: AdminContext = {
     clock: systemClock,
+    hosts: { put: () => undefined, takeBack: () => false, list: () => [] },
+    explain: async () => ({ end: { why: 'nobody serves' } }),
     turns: new LoopTurns(),
     server: {
       state: () => 'LIVE',

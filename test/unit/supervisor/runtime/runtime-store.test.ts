@@ -94,7 +94,7 @@ test('files are read without comment lines and trailing blanks; later layers win
     ADMIN,
   ]);
   assert.deepEqual(store.layers(), ['base', 'disk', 'override', 'admin']);
-  const entry = (key: string) => store.entries().find((found) => found.key === key);
+  const entry = (key: string) => [...store.entries()].find((found) => found.key === key);
   assert.deepEqual(entry('name'), {
     key: 'name',
     layerValues: ['base', 'disk', 'overridden', ''],

@@ -7,6 +7,7 @@ import {
 import { LISTENER } from '../../../../shared/stats/templates/listener.ts';
 import { OrderedView } from '../../../../supervisor/stats/ordered-view.ts';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
+import { atOnce } from '../../../../supervisor/loop/loop-turns.ts';
 import { defaultTagRules } from '../../../../supervisor/stats/tags/default-tag-rules.ts';
 import { TagExtractor } from '../../../../supervisor/stats/tags/tag-extractor.ts';
 import { TagGroups } from '../../../../supervisor/stats/tags/tag-groups.ts';
@@ -37,7 +38,7 @@ describe('statistics that were removed', () => {
     const made: WeakRef<object>[] = [];
     for (let name = 0; name < NAMES; name += 1) {
       const block = store.hold(HTTP_CONNECTION_MANAGER, `untagged.m_${name}.`);
-      made.push(new WeakRef(groups.groupOf(block).group));
+      made.push(new WeakRef(atOnce(groups.groupOf(block)).group));
       store.release(block);
     }
     assert.ok((await stillThere(made)) <= 1);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { atOnce } from '../../../../supervisor/loop/loop-turns.ts';
 import { defaultTagRules } from '../../../../supervisor/stats/tags/default-tag-rules.ts';
 import { labelName, metricName } from '../../../../supervisor/stats/tags/prometheus-names.ts';
 import { TagExtractor } from '../../../../supervisor/stats/tags/tag-extractor.ts';
@@ -97,6 +98,8 @@ test('expressions of the configuration take the same out of names, whatever runs
 
 const LONG = 50_000;
 
+/** After which one match is ended. */
+const MATCH_MS = 10;
 /** Far less than a backtracking engine takes, far more than a busy machine. */
 const SHORT_MS = 400;
 
@@ -134,10 +137,25 @@ test('a rule that takes too long is left out, with a word of it, and the others 
   const extractor = new TagExtractor(rules, (rule) => slow.push(rule.tag));
   const names = ['aa', `${'a'.repeat(60)}b`, 'ab'];
   assert.deepEqual(
-    extractor.extractAll(names).map(({ tags }) => tags.map(({ tag }) => tag)),
+    atOnce(extractor.extractAll(names)).map(({ tags }) => tags.map(({ tag }) => tag)),
     [['slow'], ['other'], ['other']],
   );
   assert.deepEqual(slow, ['slow']);
+});
+
+test('each step ends with the first match that takes too long', () => {
+  const names = Array.from({ length: 40 }, (_, index) => `a.${index}`);
+  const stuck = new TagExtractor([configuredTag('slow', '^(?=a)((a+)+)$')]);
+  const steps = stuck.extractAll([...names, `${'a'.repeat(60)}b`, ...names]);
+  let most = 0;
+  for (;;) {
+    const before = process.cpuUsage();
+    const { done } = steps.next();
+    most = Math.max(most, process.cpuUsage(before).user / 1000);
+    if (done === true) break;
+  }
+  // Three such matches in a row were one step once.
+  assert.ok(most < 2.5 * MATCH_MS, `${most} ms`);
 });
 
 test('our own expressions take linear time with every name', () => {

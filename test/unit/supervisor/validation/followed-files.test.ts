@@ -34,7 +34,12 @@ async function found(
     optionsOf('--mode', 'validate', '--config-yaml', configYaml),
     systemClock,
   );
-  const options = { unknownFields: 'warn', refusesRepeatedKeys: false, skipSecrets } as const;
+  const options = {
+    unknownFields: 'warn',
+    scriptFolders: [],
+    refusesRepeatedKeys: false,
+    skipSecrets,
+  } as const;
   return await checkFollowedFiles(configuration, options);
 }
 

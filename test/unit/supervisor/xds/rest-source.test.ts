@@ -35,6 +35,7 @@ describe('a question over REST', () => {
       subscription: subscriptionTo('cluster', [], { statStore, clock }),
       decoding: {
         unknownFields: 'ignore',
+        scriptFolders: [],
         catalog: new ApiCatalog(),
         runtime: () => ({}),
         onWarnings: () => undefined,

@@ -8,7 +8,7 @@ import { ProbeMaker } from '../../../../workers/health/probe-maker.ts';
 import { cluster, host } from '../../../support/parts/data-plane.ts';
 import { TCP_CHECK } from '../../../support/parts/health-checks.ts';
 
-const PLAIN = { tls: undefined, proxyProtocol: undefined, handedOn: undefined };
+const PLAIN = { tls: undefined, proxyProtocol: undefined, handedOn: undefined, taps: undefined };
 const OVER_HTTP = {
   kind: 'http',
   isHttp2: false,

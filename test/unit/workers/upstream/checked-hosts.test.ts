@@ -1,3 +1,4 @@
+import { NO_ORDERS } from '../../../../supervisor/upstreams/hosts/host-orders.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../../shared/process/clock.ts';
@@ -25,6 +26,7 @@ const UNCHECKED: Partial<HostResource> = { check: { isDisabled: true } };
 function liveCluster(writer = new StatStore()): LiveCluster {
   const unused = (): never => assert.fail('a static cluster needs none');
   return new LiveCluster({
+    orders: NO_ORDERS,
     resolved: {
       resource: CHECKED,
       hosts: { cluster: 'c', hosts: [host(1), host(2)], overprovisioningFactor: 140 },

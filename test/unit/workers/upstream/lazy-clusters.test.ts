@@ -1,3 +1,4 @@
+import { NO_ORDERS } from '../../../../supervisor/upstreams/hosts/host-orders.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -14,7 +15,9 @@ import { ResourceStore } from '../../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
 import { LazyBatches } from '../../../../supervisor/store/lazy-batches.ts';
 import { UpstreamClusters } from '../../../../supervisor/upstreams/upstream-clusters.ts';
+import { ClusterManager } from '../../../../workers/upstream/cluster-manager.ts';
 import { LazyClusters } from '../../../../workers/upstream/lazy-clusters.ts';
+import { clusterContext } from '../../../support/parts/balancers.ts';
 import { cluster, host } from '../../../support/parts/data-plane.ts';
 
 const withHosts = (name: string, changes: Partial<ClusterResource> = {}): ClusterWithHosts => ({
@@ -30,11 +33,12 @@ const unused = (): never => assert.fail('a static cluster needs none');
 /** As the supervisor follows them; `sent` is what workers get beside their first resources. */
 function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamClusters {
   return new UpstreamClusters({
+    orders: NO_ORDERS,
     store,
     writer: new StatStore(),
     clock: systemClock,
     random: Math.random,
-    pages: { breakerFd: createBreakerPage(1), outlierFd: -1, rateLimitFd: -1 },
+    pages: { breakerFd: createBreakerPage(1), outlierFd: -1, rateLimitFd: -1, scriptFd: -1 },
     concurrency: 1,
     runtime: () => new Map(),
     eventLogs: new EventLogs(unused),
@@ -108,6 +112,16 @@ describe('clusters that nobody uses yet', () => {
     await setImmediate();
     assert.notEqual(sent.length, 0, 'later changes are sent');
     clusters.close();
+  });
+
+  it('are made at once where there are few, so that no request waits for it', () => {
+    const putUnreadable = (count: number) => (): void => {
+      const names = many(count).map((each) => each.cluster.name);
+      const manager = new ClusterManager(clusterContext());
+      void manager.apply({ op: 'put_idle_clusters', names, packed: Buffer.of(0xc1) });
+    };
+    assert.throws(putUnreadable(8));
+    assert.doesNotThrow(putUnreadable(9));
   });
 
   it('are packed once for workers that start together', () => {

@@ -1,9 +1,7 @@
 /** Signs requests on their way for AWS, by headers or in the query, as Envoy does. */
 import {
-  ALGORITHM_NAMES,
   amzDate,
   authorization,
-  credentialScope,
   Signer,
   type AwsCredentials,
   type SigningScope,
@@ -11,9 +9,9 @@ import {
 import {
   canonicalRequest,
   pathStyleOf,
-  uriEncode,
   type HeaderPair,
 } from '../../../../shared/aws/canonical-request.ts';
+import { presignedPath } from '../../../../shared/aws/presigned-path.ts';
 import { readCredentials } from '../../../../shared/aws/credentials-text.ts';
 import { compileStringMatcher } from '../../../../shared/matchers/string-matcher.ts';
 import type { AwsSigningOptions } from '../../../../shared/resources/filters/http/aws/request-signing.ts';
@@ -86,22 +84,11 @@ export class RequestSigner {
     credentials: AwsCredentials,
     scope: SigningScope,
   ): void {
-    const { sessionToken, accessKeyId } = credentials;
-    const path = headers.path;
-    const { signedHeaders } = this.#canonical(headers, path, payloadHash);
-    const own: readonly (readonly [string, string])[] = [
-      ['X-Amz-Algorithm', ALGORITHM_NAMES[scope.algorithm]],
-      ['X-Amz-Credential', `${accessKeyId}/${credentialScope(scope)}`],
-      ['X-Amz-Date', scope.date],
-      ['X-Amz-Expires', String(this.#options.queryExpiresS)],
-      ...(scope.algorithm === 'v4a' ? ([['X-Amz-Region-Set', scope.region]] as const) : []),
-      ...(sessionToken === '' ? [] : ([['X-Amz-Security-Token', sessionToken]] as const)),
-      ['X-Amz-SignedHeaders', signedHeaders],
-    ];
-    const unsigned = withParameters(path, own);
-    const { text } = this.#canonical(headers, unsigned, payloadHash);
-    const signature = this.#signer.signature(credentials, scope, text);
-    headers.path = withParameters(unsigned, [['X-Amz-Signature', signature]]);
+    headers.path = presignedPath(
+      { signer: this.#signer, credentials, scope, expiresS: this.#options.queryExpiresS ?? 0 },
+      headers.path,
+      (path) => this.#canonical(headers, path, payloadHash),
+    );
   }
 
   #canonical(
@@ -116,26 +103,6 @@ export class RequestSigner {
     const request = { method: headers.method, path, headers: signed };
     return canonicalRequest(request, payloadHash, pathStyleOf(this.#options.service));
   }
-}
-
-/** The parameters of the query with these among them, in the order of their names. */
-function withParameters(
-  path: string,
-  added: readonly (readonly [name: string, value: string])[],
-): string {
-  const question = path.indexOf('?');
-  const plain = question === -1 ? path : path.slice(0, question);
-  const query = question === -1 ? '' : path.slice(question + 1);
-  const present = query
-    .split('&')
-    .filter((each) => each !== '')
-    .map((each): readonly [string, string] => {
-      const equals = each.indexOf('=');
-      return equals === -1 ? [each, ''] : [each.slice(0, equals), each.slice(equals + 1)];
-    });
-  const all = [...present, ...added.map(([name, value]) => [name, uriEncode(value)] as const)];
-  all.sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
-  return `${plain}?${all.map(([name, value]) => `${name}=${value}`).join('&')}`;
 }
 
 /** With a list of included headers those alone, and what AWS cannot do without. */

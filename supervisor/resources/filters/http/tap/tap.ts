@@ -7,9 +7,10 @@ import type {
   OutputSink,
   TapConfig,
 } from '../../../../../shared/api/generated/envoy/config/tap/v3/common.ts';
+import type { CommonExtensionConfig } from '../../../../../shared/api/generated/envoy/extensions/common/tap/v3/common.ts';
 import type { Tap } from '../../../../../shared/api/generated/envoy/extensions/filters/http/tap/v3/tap.ts';
 import type { TapFilterSettings } from '../../../../../shared/resources/filters/http/tap.ts';
-import type { TapFormat, TapSettings } from '../../../../../shared/resources/tap.ts';
+import type { TapFormat, TapSettings, TapSource } from '../../../../../shared/resources/tap.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
 import { resolveRuntimeFraction } from '../../../matchers/fraction.ts';
 import type { Scope } from '../../../scope.ts';
@@ -29,11 +30,13 @@ const TAP_FIELDS = knownFields<TapConfig>([
   'output_config',
   'tap_enabled',
 ]);
-/** The last one is for taps of sockets. */
-const OUTPUT_FIELDS = knownFields<OutputConfig>(
-  ['sinks', 'max_buffered_rx_bytes', 'max_buffered_tx_bytes', 'streaming'],
-  ['min_streamed_sent_bytes'],
-);
+const OUTPUT_FIELDS = knownFields<OutputConfig>([
+  'sinks',
+  'max_buffered_rx_bytes',
+  'max_buffered_tx_bytes',
+  'streaming',
+  'min_streamed_sent_bytes',
+]);
 const SINK_FIELDS = knownFields<OutputSink>([
   'format',
   'streaming_admin',
@@ -55,11 +58,7 @@ export const TAP_FILTER = httpFilter(
   'envoy.extensions.filters.http.tap.v3.Tap',
   (message: Tap, scope, name): TapFilterSettings | undefined => {
     refuseOtherFields(message, FIELDS, scope);
-    const { admin_config: admin, static_config: settings } = message.common_config ?? {};
-    const source =
-      settings === undefined
-        ? ({ kind: 'admin', configId: admin?.config_id ?? '' } as const)
-        : resolveStatic(settings, scope.at('common_config', 'static_config'));
+    const source = resolveTapSource(message.common_config, scope.at('common_config'));
     if (source === undefined) return undefined;
     return {
       kind: 'tap',
@@ -73,6 +72,15 @@ export const TAP_FILTER = httpFilter(
     };
   },
 );
+
+/** Undefined after a reported problem. */
+export function resolveTapSource(
+  { admin_config: admin, static_config: settings }: CommonExtensionConfig = {},
+  scope: Scope,
+): TapSource | undefined {
+  if (settings !== undefined) return resolveStatic(settings, scope.at('static_config'));
+  return { kind: 'admin', configId: admin?.config_id ?? '' };
+}
 
 function resolveStatic(
   message: TapConfig,
@@ -117,6 +125,7 @@ export function resolveTapSettings(message: TapConfig, scope: Scope): TapSetting
     maxRequestBytes: output.max_buffered_rx_bytes ?? DEFAULT_BODY_BYTES,
     maxResponseBytes: output.max_buffered_tx_bytes ?? DEFAULT_BODY_BYTES,
     streaming: output.streaming ?? false,
+    ...optional('minStreamedBytes', output.min_streamed_sent_bytes),
     format: FORMATS.find((name) => name === sinkMessage.format) ?? 'JSON_BODY_AS_BYTES',
     sink:
       file === undefined ? { kind: 'admin' } : { kind: 'file', pathPrefix: file.path_prefix ?? '' },

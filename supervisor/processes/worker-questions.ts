@@ -1,0 +1,43 @@
+/** What a worker is asked about itself, and what it answers. */
+import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
+import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
+import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import { unexpected, type WorkerHost } from './worker-host.ts';
+
+/** Profiles take some time to write. */
+const PROFILE_LIMIT_MS = 30_000;
+
+type AskedWorker = Pick<WorkerHost, 'call'>;
+
+export async function countConnections(
+  worker: AskedWorker,
+  limitMs: number,
+): Promise<readonly ListenerConnections[]> {
+  const reply = await worker.call((id) => ({ kind: 'count_connections', id }), limitMs);
+  return reply.kind === 'connections' ? reply.listeners : [];
+}
+
+/** Rejects with what went wrong in the worker. */
+export async function explain(
+  worker: AskedWorker,
+  asked: AskedRequest,
+  limitMs: number,
+): Promise<Explanation> {
+  const reply = await worker.call((id) => ({ kind: 'explain', id, asked }), limitMs);
+  if (reply.kind !== 'explained') throw new Error(unexpected(reply));
+  if (reply.explanation === undefined) throw new Error(reply.error ?? 'nothing is explained');
+  return reply.explanation;
+}
+
+/** Resolves with why there is no profile; the profile itself is in the file at `path`. */
+export async function profile(
+  worker: AskedWorker,
+  command: ProfileCommand,
+  path: string,
+): Promise<string | undefined> {
+  const reply = await worker.call(
+    (id) => ({ kind: 'profile', id, command, path }),
+    PROFILE_LIMIT_MS,
+  );
+  return reply.kind === 'profiled' ? reply.error : unexpected(reply);
+}

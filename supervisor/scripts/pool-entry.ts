@@ -1,0 +1,109 @@
+/**
+ * Checks a module in a thread of its own: reads its files, takes their types away, runs it once, and
+ * asks its schema about the settings. Whatever the module does here, the supervisor goes on.
+ */
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { definedFilter, type FilterDefinition } from '../../shared/scripts/filter.ts';
+import { digestOf, runModule } from '../../shared/scripts/run-module.ts';
+import type { SchemaIssue } from '../../shared/scripts/schema.ts';
+import {
+  SCRIPT_CHARACTERS_MAX,
+  SCRIPT_FILES_MAX,
+  type ScriptFile,
+  type ScriptModule,
+} from '../../shared/scripts/script-module.ts';
+import { readConfiguredFile } from '../config/configured-file.ts';
+import type { SourcePosition } from '../config/problem.ts';
+import { faultOf, ModuleFault } from './module-fault.ts';
+import { stripTypes } from './strip-types.ts';
+
+export interface CheckTask {
+  /** Below one of these the files must be; undefined: anywhere. */
+  readonly folders: readonly string[] | undefined;
+  readonly file: string;
+  readonly package: string;
+  readonly settings: unknown;
+  readonly timeoutMs: number;
+}
+
+export type CheckReply =
+  | { readonly module: ScriptModule; readonly issues: readonly SettingsIssue[] }
+  | { readonly fault: string; readonly position?: SourcePosition | undefined };
+
+export interface SettingsIssue {
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+}
+
+const ENDINGS = /\.(m?[jt]s|json)$/;
+
+// oxlint-disable-next-line import/no-default-export -- what a pool runs
+export default async function checkModule(task: CheckTask): Promise<CheckReply> {
+  const files: ScriptFile[] = [];
+  try {
+    const entry = entryOf(task);
+    const found = await runModule(entry, async (path) => await readFile(path, task, files), task);
+    const definition = definedFilter(found);
+    if (definition === undefined) {
+      throw new ModuleFault('its default export is not made by defineFilter()', {
+        source: entry,
+        line: 1,
+        column: 1,
+      });
+    }
+    const issues = await settingsIssues(definition, task.settings);
+    return { module: { entry, digest: digestOf(files), files }, issues };
+  } catch (error) {
+    const fault = faultOf(
+      error,
+      files.map(({ path }) => path),
+    );
+    return { fault: fault.message, position: fault.position };
+  }
+}
+
+function entryOf({ file, package: name }: CheckTask): string {
+  if (file !== '') return resolve(file);
+  return createRequire(join(process.cwd(), 'package.json')).resolve(name);
+}
+
+/** Files of packages are the runtime's, but for the package that is the module itself. */
+async function readFile(
+  path: string,
+  { folders }: CheckTask,
+  files: ScriptFile[],
+): Promise<string | undefined> {
+  if (!ENDINGS.test(path)) {
+    if (files.length > 0) return undefined;
+    throw new ModuleFault(`${path} is no module: its name must end in .ts, .mts, .js or .mjs`);
+  }
+  if (folders !== undefined && !folders.some((folder) => isBelow(path, folder))) {
+    throw new ModuleFault(`${path} is not below a folder of --script-folders`);
+  }
+  if (files.length >= SCRIPT_FILES_MAX) throw new ModuleFault('it has too many files');
+  const content = await readConfiguredFile(path, SCRIPT_CHARACTERS_MAX);
+  const text = stripTypes(path, content.toString());
+  files.push({ path, text });
+  const length = files.reduce((sum, each) => sum + each.text.length, 0);
+  if (length > SCRIPT_CHARACTERS_MAX) throw new ModuleFault('its files are too large');
+  return text;
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(`${resolve(folder)}/`);
+}
+
+async function settingsIssues(
+  { schema }: FilterDefinition,
+  settings: unknown,
+): Promise<readonly SettingsIssue[]> {
+  if (schema === undefined) return [];
+  const { issues } = await schema['~standard'].validate(settings);
+  return (issues ?? []).map(({ message, path }) => ({ message, path: (path ?? []).map(keyOf) }));
+}
+
+function keyOf(step: NonNullable<SchemaIssue['path']>[number]): string | number {
+  const key = typeof step === 'object' ? step.key : step;
+  return typeof key === 'number' ? key : String(key);
+}

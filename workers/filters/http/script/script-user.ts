@@ -1,0 +1,132 @@
+/** One filter that runs a module, or a route's settings for it: what it runs now, and who waits for it. */
+import { SCRIPT } from '../../../../shared/resources/filters/http/script/script.ts';
+import type {
+  FilterDefinition,
+  FilterContext as ModuleContext,
+} from '../../../../shared/scripts/filter.ts';
+import type { FilterContext } from '../../filter-context.ts';
+import { ScriptCalls } from './script-fetch.ts';
+import { ScriptInstance, type ScriptParts } from './script-instance.ts';
+import type { ModuleUser } from './script-modules.ts';
+import type { ScriptStats } from './script-stats.ts';
+
+/** Of one line of a module's log. */
+const LOG_CHARACTERS_MAX = 16 * 1024;
+/** Requests that wait for a module that is being loaded; others are refused by the policy. */
+const WAITING_MAX = 1_000;
+
+export class ScriptUser implements ModuleUser {
+  readonly #parts: ScriptParts;
+  readonly #settings: string;
+  readonly #stats: ScriptStats;
+  readonly #waiting = new Set<() => void>();
+  readonly #leave: () => void;
+  instance: ScriptInstance | undefined = undefined;
+  #isLoading = true;
+
+  constructor(parts: ScriptParts, settings: string, stats: ScriptStats) {
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#stats = stats;
+    const { context } = parts;
+    const joined = context.scripts.join(parts.settings.options.module, this);
+    this.#leave = () => joined.leave();
+    context.startTasks.add((done) => {
+      void joined.ready.then(() => {
+        this.#settled();
+        done();
+      });
+    }, true);
+    // Settings of a route come with a request, long after the start.
+    void joined.ready.then(() => this.#settled());
+  }
+
+  get loadTimeoutMs(): number {
+    return this.#parts.settings.options.loadTimeoutMs;
+  }
+
+  get loopTimeoutMs(): number {
+    return this.#parts.settings.options.loopTimeoutMs;
+  }
+
+  disable(): void {
+    const { context, base } = this.#parts;
+    this.instance = undefined;
+    context.stats.setGauge(base + SCRIPT.index.disabled, 1);
+  }
+
+  async prepare(definition: FilterDefinition, moduleId: number): Promise<() => void> {
+    const { schema } = definition;
+    const given: unknown = JSON.parse(this.#settings);
+    const checked =
+      schema === undefined ? { value: given } : await schema['~standard'].validate(given);
+    if (checked.issues !== undefined) {
+      const [issue] = checked.issues;
+      throw new Error(`its settings are wrong: ${issue?.message ?? ''}`);
+    }
+    const handlers = await definition.create(checked.value, this.#moduleContext());
+    if (typeof handlers !== 'object' || handlers === null) {
+      throw new Error('create() gave no functions');
+    }
+    const instance = new ScriptInstance(this.#parts, handlers, moduleId);
+    return () => {
+      this.instance = instance;
+      this.#parts.context.stats.setGauge(this.#parts.base + SCRIPT.index.disabled, 0);
+      this.#parts.context.stats.increment(this.#parts.base + SCRIPT.index.loads);
+      this.#settled();
+    };
+  }
+
+  failed(error: unknown): void {
+    this.#parts.context.stats.increment(this.#parts.base + SCRIPT.index.load_failures);
+    this.#parts.log.write(error);
+    this.#settled();
+  }
+
+  /** False: there is nothing to wait for. */
+  wait(act: () => void): boolean {
+    if (!this.#isLoading || this.#waiting.size >= WAITING_MAX) return false;
+    this.#waiting.add(act);
+    return true;
+  }
+
+  callOff(act: () => void): void {
+    this.#waiting.delete(act);
+  }
+
+  release(): void {
+    this.#leave();
+  }
+
+  #settled(): void {
+    this.#isLoading = false;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const act of waiting) act();
+  }
+
+  #moduleContext(): ModuleContext {
+    const { context, settings, budget } = this.#parts;
+    const stats = this.#stats;
+    const calls = new ScriptCalls(context, budget);
+    const log = (level: Parameters<FilterContext['log']>[0], text: unknown): void =>
+      context.log(
+        level,
+        'filter',
+        `script ${settings.name}: ${String(text).slice(0, LOG_CHARACTERS_MAX)}`,
+      );
+    return {
+      name: settings.name,
+      log: {
+        debug: (text) => log('debug', text),
+        info: (text) => log('info', text),
+        warning: (text) => log('warning', text),
+        error: (text) => log('error', text),
+      },
+      counter: (name) => stats.counter(name),
+      gauge: (name) => stats.gauge(name),
+      histogram: (name) => stats.histogram(name),
+      fetch: calls.fetch,
+    };
+  }
+}
