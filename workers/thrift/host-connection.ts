@@ -4,6 +4,8 @@
  */
 import type { ThriftProtocol, ThriftTransport } from '../../shared/thrift/thrift-message.ts';
 import { ThriftError } from '../../shared/thrift/thrift-reader.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { UpstreamEnd, UpstreamOwner } from '../tcp/proxied-upstream.ts';
 import { TcpUpstream } from '../tcp/tcp-upstream.ts';
@@ -13,6 +15,8 @@ import { type CutMessage, MessageStream } from './message-stream.ts';
 
 /** Connections to one host that wait for requests. */
 const IDLE_MAX = 100;
+/** How long they wait, as in Envoy where a cluster says nothing else. */
+const IDLE_TIMEOUT_MS = 600_000;
 
 /** What waits for an answer. */
 export interface HostUser {
@@ -28,8 +32,13 @@ export interface Wording {
 }
 
 export class HostConnections {
+  readonly #loop: WorkerLoop;
   readonly #idle = new Map<UpstreamHost, HostConnection[]>();
   readonly #all = new Set<HostConnection>();
+
+  constructor(loop: WorkerLoop) {
+    this.#loop = loop;
+  }
 
   /** One that waits, or a new one. */
   take(
@@ -43,6 +52,7 @@ export class HostConnections {
       return transport === wording.transport && protocol === wording.protocol;
     });
     const [present] = index < 0 ? [] : idle.splice(index, 1);
+    present?.idleTimer.disarm();
     if (present !== undefined) return present;
     const made = new HostConnection({ cluster, host, wording, info }, this);
     this.#all.add(made);
@@ -55,7 +65,10 @@ export class HostConnections {
     const idle = this.#idle.get(host) ?? [];
     this.#idle.set(host, idle);
     if (idle.length >= IDLE_MAX) connection.close();
-    else idle.push(connection);
+    else {
+      idle.push(connection);
+      this.#loop.timers.list(IDLE_TIMEOUT_MS).arm(connection.idleTimer);
+    }
   }
 
   forget(connection: HostConnection): void {
@@ -78,10 +91,11 @@ interface HostConnectionParts {
   readonly info: ConnectionInfo;
 }
 
-export class HostConnection implements UpstreamOwner {
+export class HostConnection implements UpstreamOwner, TimerOwner {
   readonly host: UpstreamHost;
   readonly wording: Wording;
   readonly downstreamInfo: ConnectionInfo;
+  readonly idleTimer = new LoopTimer(this, 0);
   readonly #owner: HostConnections;
   readonly #upstream: TcpUpstream;
   readonly #answers: MessageStream;
@@ -129,6 +143,14 @@ export class HostConnection implements UpstreamOwner {
     if (this.#isOver) return;
     this.#over();
     this.#upstream.close();
+  }
+
+  onTimer(): void {
+    this.close();
+  }
+
+  onException(): void {
+    this.close();
   }
 
   onUpstreamReady(): void {
@@ -186,6 +208,7 @@ export class HostConnection implements UpstreamOwner {
 
   #over(): void {
     this.#isOver = true;
+    this.idleTimer.disarm();
     this.#user = undefined;
     this.#owner.forget(this);
   }

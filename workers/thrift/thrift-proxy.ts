@@ -38,13 +38,14 @@ export class ThriftProxyServer implements ChainServer {
   readonly parts: ThriftProxyParts;
   readonly counters = undefined;
   readonly routes: ThriftRoutes;
-  readonly hosts = new HostConnections();
+  readonly hosts: HostConnections;
   readonly clusterCounts: ClusterCounts;
   readonly #base: number;
 
   constructor(config: ThriftProxy, parts: ThriftProxyParts) {
     this.config = config;
     this.parts = parts;
+    this.hosts = new HostConnections(parts.loop);
     this.routes = new ThriftRoutes(config.routes, parts.random);
     this.clusterCounts = new ClusterCounts(parts.stats);
     this.#base = parts.stats.defineBlock(
