@@ -17,7 +17,7 @@ export interface SluiceOptions {
   readonly concurrency?: number;
   /** Further words of the command line. */
   readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: NodeJS.ProcessEnv;
   /** Default: warning. */
   readonly logLevel?: 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical' | 'off';
   /** Takes the log, a piece at a time. Default: standard error. */
@@ -169,11 +169,10 @@ class SluiceProcess implements Sluice {
     const path = typeof config === 'string' ? config : this.#file('bootstrap.json');
     if (typeof config === 'object') writeFileSync(path, JSON.stringify({ ...ADMIN, ...config }));
     const main = fileURLToPath(new URL('../src/main.js', import.meta.url));
-    const command = [
-      ...[main, '-c', path, '--concurrency', String(concurrency), '--log-level', logLevel],
-      ...['--admin-address-path', this.#file('admin-address')],
-      ...['--base-id-path', this.#file('base-id'), ...words, ...args],
-    ];
+    const own = `--concurrency ${concurrency} --log-level ${logLevel}`.split(' ');
+    const addressPath = this.#file('admin-address');
+    const paths = ['--admin-address-path', addressPath, '--base-id-path', this.#file('base-id')];
+    const command = [main, '-c', path, ...own, ...paths, ...words, ...args];
     const child = spawn(process.execPath, command, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'pipe'],
