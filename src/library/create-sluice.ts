@@ -64,7 +64,11 @@ export function createSluice(options: SluiceOptions): Sluice {
 class SluiceProcess implements Sluice {
   readonly #options: SluiceOptions;
   readonly #folder = mkdtempSync(join(tmpdir(), 'sluice-'));
-  readonly #ending = (): void => void this.#child.kill('SIGKILL');
+  /** Of all epochs that have not ended: a server that was replaced drains for a while. */
+  readonly #living = new Set<ChildProcess>();
+  readonly #ending = (): void => {
+    for (const child of this.#living) child.kill('SIGKILL');
+  };
   #epoch = 0;
   #log = '';
   #child: ChildProcess;
@@ -148,15 +152,8 @@ class SluiceProcess implements Sluice {
 
   async close(): Promise<void> {
     process.off('exit', this.#ending);
-    const child = this.#child;
     await this.#ready.catch(() => undefined);
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-      child.kill('SIGTERM');
-      const limit = systemClock.after(CLOSE_LIMIT_MS, () => child.kill('SIGKILL'));
-      await ended;
-      limit.cancel();
-    }
+    await Promise.all([...this.#living].map(async (child) => await endOf(child)));
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -177,6 +174,13 @@ class SluiceProcess implements Sluice {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'pipe'],
     });
+    this.#living.add(child);
+    child.once('exit', () => this.#living.delete(child));
+    // It could not be made: what waits for its start is told by its log.
+    child.once('error', (error) => {
+      this.#living.delete(child);
+      this.#take(`${error.message}\n`);
+    });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#take(text));
     return child;
   }
@@ -191,7 +195,7 @@ class SluiceProcess implements Sluice {
   async #started(child: ChildProcess): Promise<void> {
     const untilMs = systemClock.monotonicMs() + (this.#options.startTimeoutMs ?? START_TIMEOUT_MS);
     for (;;) {
-      if (child.exitCode !== null || child.signalCode !== null) {
+      if (!this.#living.has(child)) {
         throw new Error(`sluice ended before it was ready:\n${this.#log}`);
       }
       this.#adminAddress = readText(this.#file('admin-address'));
@@ -227,6 +231,15 @@ class SluiceProcess implements Sluice {
       outgoing.end();
     });
   }
+}
+
+/** Asks it to end, and does not wait for ever. */
+async function endOf(child: ChildProcess): Promise<void> {
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  const limit = systemClock.after(CLOSE_LIMIT_MS, () => child.kill('SIGKILL'));
+  await ended;
+  limit.cancel();
 }
 
 const ADMIN = { admin: { address: { socket_address: { address: '127.0.0.1', port_value: 0 } } } };

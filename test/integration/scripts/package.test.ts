@@ -6,10 +6,13 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import { startHttpUpstream } from '../../support/peers/upstream.ts';
+import { WAIT_LIMIT_MS } from '../../support/wait.ts';
 import { makeScratch, type Scratch } from '../../support/scratch.ts';
 import { ROUTER, scriptFilter } from '../../support/scripts/script-server.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
+const run = async (file: string, args: readonly string[]): Promise<{ stdout: string }> =>
+  await execute(file, args, { timeout: WAIT_LIMIT_MS, killSignal: 'SIGKILL' });
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
 
 /** A folder of somebody else's, with the package installed. */
