@@ -23,14 +23,14 @@ const QUESTION = 0x3f;
 
 /** What no plain word begins with. */
 const INDICATORS: ReadonlySet<number> = new Set(Buffer.from('?&*!|>%@`,]}#'));
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+]);
 
 export abstract class YamlCursor {
   protected readonly text: string;
@@ -174,7 +174,7 @@ function isEscaped(text: string, start: number, at: number): boolean {
 
 function unescaped(inside: string): string {
   return inside.replace(/\\(.)/gs, (_match, letter: string) => {
-    const plain = ESCAPES[letter];
+    const plain = ESCAPES.get(letter);
     if (plain === undefined) throw GIVE_UP;
     return plain;
   });
