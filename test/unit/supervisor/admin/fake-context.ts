@@ -11,6 +11,8 @@ export interface FakeContext {
 }
 
 /** Counts nothing; indices are all 0. */
+const NO_LEVELS = { default: 'info', components: {}, files: [] } as const;
+
 const silentWriter: StatWriter = {
   defineBlock: () => 0,
   releaseBlock: () => undefined,
@@ -88,6 +90,8 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       set: () => false,
       setGroup: () => false,
       fineGrain: false,
+      snapshot: () => NO_LEVELS,
+      timed: { begin: () => undefined, keep: () => undefined, leftMs: undefined },
     },
     runtime: {
       snapshot: () => new Map(),

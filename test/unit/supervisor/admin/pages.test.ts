@@ -218,6 +218,8 @@ function logging(levels: Record<string, LogLevel>, fineGrain = false): AdminCont
       levels[`group ${name}`] = level;
       return true;
     },
+    snapshot: () => ({ default: 'info', components: {}, files: [] }),
+    timed: { begin: () => undefined, keep: () => undefined, leftMs: undefined },
   };
 }
 
