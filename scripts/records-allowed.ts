@@ -168,7 +168,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     'bindings of the runtime',
     {
       'workers/net/runtime-handles.ts': 2,
-      'workers/net/runtime-tls.ts': 1,
+      'workers/net/tls/runtime-tls.ts': 1,
     },
   ],
   [

@@ -4,7 +4,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessageDescriptor, PackageDescriptor } from '../../shared/api/descriptor.ts';
-import { type ApiModel, type MessageModel, enumDescriptor } from './proto-model.ts';
+import { type ApiModel, type MessageModel, enumDescriptor } from './api-model.ts';
 
 type MutablePackage = {
   package: string;

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { FieldDescriptor, ScalarKind } from '../../shared/api/descriptor.ts';
-import type { ApiModel } from './proto-model.ts';
+import type { ApiModel } from './api-model.ts';
 
 const header =
   '/** Made by the build from the .proto file of the same path; the normalised JSON form. */\n';

@@ -18,6 +18,7 @@ export interface SharedPages {
   readonly outlierFd: number;
   readonly breakerFd: number;
   readonly rateLimitFd: number;
+  readonly scriptFd: number;
 }
 
 /** First message in both directions; on a mismatch the worker exits and the supervisor says why. */

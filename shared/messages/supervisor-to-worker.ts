@@ -105,6 +105,8 @@ export type UnansweredCommand =
       readonly configId: string;
       readonly settings?: TapSettings;
     }
+  /** A module held a worker for too long: this version of it is not run any more. No reply. */
+  | { readonly kind: 'disable_script'; readonly module: number }
   /**
    * At start and when a worker died or came back: these share the active health checks. No reply.
    */

@@ -102,7 +102,17 @@ export interface WornOutNotice {
   readonly exceptions: number;
 }
 
-export type Notice = ClusterNotice | RoutesNotice | TapNotice | WornOutNotice;
+/** The worker runs this version of a module from now on. */
+export interface ScriptNotice {
+  readonly kind: 'script_began';
+  /** As shared/limits/script-page.ts names it; another version is another module. */
+  readonly module: number;
+  readonly entry: string;
+  /** How long it may hold a worker. */
+  readonly loopTimeoutMs: number;
+}
+
+export type Notice = ClusterNotice | RoutesNotice | TapNotice | WornOutNotice | ScriptNotice;
 
 /** Why a record of a tap does not reach its client. */
 export type TapLoss = 'too_large' | 'too_slow';
@@ -131,6 +141,7 @@ const KINDS: Readonly<Record<Notice['kind'], true>> = {
   tapped: true,
   tap_lost: true,
   worn_out: true,
+  script_began: true,
 };
 
 /** Whether a message of a worker is no reply. */

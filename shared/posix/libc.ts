@@ -1,11 +1,12 @@
 /**
- * The door to libc: the only file that imports koffi. It loads the library on the first call,
+ * The door to libc: the only file that calls koffi. It loads the library on the first call,
  * checks the platform before that call, binds functions when they are first used and turns a result
  * of -1 into a `PosixError`. It knows no function by name.
  */
-import koffi, { type LibraryHandle } from 'koffi';
+import type { LibraryHandle } from 'koffi';
 import { endianness } from 'node:os';
 import { LAYOUTS, type Layout } from './layout.ts';
+import { loadKoffi } from './native-koffi.ts';
 import { PlatformError, PosixError } from './posix-error.ts';
 
 interface Libc {
@@ -13,6 +14,7 @@ interface Libc {
   readonly library: LibraryHandle;
 }
 
+const koffi = loadKoffi();
 let opened: Libc | undefined;
 
 /**

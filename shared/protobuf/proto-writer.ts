@@ -5,6 +5,8 @@
 import { Wire } from './wire.ts';
 
 const FIRST_BYTES = 512;
+/** Shorter texts are written faster character by character than by a call into the runtime. */
+const SHORT_TEXT = 40;
 /** What a varint of 53 bits takes at most. */
 const VARINT_BYTES_MAX = 10;
 
@@ -20,11 +22,15 @@ export class ProtoWriter {
   text(field: number, bytes: string): void {
     if (bytes === '') return;
     this.#head(field, bytes.length);
-    this.#at += this.#buffer.write(bytes, this.#at, 'latin1');
+    if (bytes.length <= SHORT_TEXT) {
+      this.#writeShort(bytes);
+      this.#at += bytes.length;
+    } else this.#at += this.#buffer.write(bytes, this.#at, 'latin1');
   }
 
   utf8(field: number, text: string): void {
     if (text === '') return;
+    if (text.length <= SHORT_TEXT && this.#shortAscii(field, text)) return;
     const length = Buffer.byteLength(text);
     this.#head(field, length);
     this.#at += this.#buffer.write(text, this.#at, 'utf8');
@@ -100,6 +106,31 @@ export class ProtoWriter {
     this.#at = lengthAt;
     this.#varint(length);
     this.#at += length;
+  }
+
+  /** Whether the text was one of ASCII; what was written of another is written over. */
+  #shortAscii(field: number, text: string): boolean {
+    const before = this.#at;
+    this.#head(field, text.length);
+    if (this.#writeShort(text) < 0x80) {
+      this.#at += text.length;
+      return true;
+    }
+    this.#at = before;
+    return false;
+  }
+
+  /** Writes the lowest byte of each character; returns a number of all their bits. */
+  #writeShort(text: string): number {
+    const buffer = this.#buffer;
+    const at = this.#at;
+    let bits = 0;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      bits |= code;
+      buffer[at + index] = code;
+    }
+    return bits;
   }
 
   #head(field: number, length: number): void {

@@ -5,12 +5,13 @@
  */
 import { errorText } from '../../shared/text/error-text.ts';
 import type { Clock } from '../../shared/process/clock.ts';
-import type { Notice } from '../../shared/messages/worker-notices.ts';
+import type { Notice, ScriptNotice } from '../../shared/messages/worker-notices.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { EarlyWorkers } from './early-workers.ts';
 import { FirstStart, WorkerStartError } from './first-start.ts';
 import { adoptSockets, lendSockets } from './slot-sockets.ts';
 import { StoppableWaits } from './stoppable-waits.ts';
+import { ScriptWatch } from './script-watch.ts';
 import type { WorkerEvents } from './worker-events.ts';
 import { WorkerHost } from './worker-host.ts';
 import type { SharedPages } from '../../shared/messages/heritage.ts';
@@ -39,6 +40,7 @@ export class WorkerLives {
   readonly #first: FirstStart;
   readonly #waits: StoppableWaits;
   readonly #retirement: Retirement;
+  readonly #scripts: ScriptWatch;
   #events: WorkerEvents | undefined;
   #provision: WorkerProvision | undefined;
   #begin: ((provision: WorkerProvision) => void) | undefined;
@@ -52,6 +54,11 @@ export class WorkerLives {
       ...options,
       waits: this.#waits,
       lendSockets: (slot) => this.#lendSockets(slot),
+    });
+    this.#scripts = new ScriptWatch({
+      ...options,
+      scriptFd: options.pages.scriptFd,
+      stuck: (index, module, forMs) => this.#endStuck(index, module, forMs),
     });
     this.#begun = new Promise((resolve) => {
       this.#begin = resolve;
@@ -107,11 +114,13 @@ export class WorkerLives {
   #beginStop(): void {
     this.#first.fail(new WorkerStartError('the server was told to end'));
     this.#waits.stop();
+    this.#scripts.stop();
   }
 
   #spawnHost(index: number): WorkerHost {
     const { clock, pages, early, log } = this.#options;
     this.#events?.spawned(index);
+    this.#scripts.spawned(index);
     return new WorkerHost({
       workerIndex: index,
       clock,
@@ -124,9 +133,22 @@ export class WorkerLives {
   }
 
   #noticed(index: number, notice: Notice): void {
+    if (notice.kind === 'script_began') return this.#scripts.began(notice);
     if (notice.kind !== 'worn_out') return this.#events?.noticed(notice);
     const slot = this.slots[index];
     if (slot !== undefined) this.#retirement.add(slot, notice.exceptions);
+  }
+
+  /** The others do not run the module any more either. */
+  #endStuck(index: number, { module, entry }: ScriptNotice, forMs: number): void {
+    const host = this.slots[index]?.host;
+    this.#options.log(
+      'error',
+      `worker ${index} (pid ${host?.pid}) was held for ${forMs} ms by the script ${entry}; ` +
+        'it is killed, and the script is switched off until it has another version',
+    );
+    host?.kill('script_loop');
+    for (const slot of this.provisioned()) slot.host.notify({ kind: 'disable_script', module });
   }
 
   /** The life of a slot: one process after the other until all are stopped. */
@@ -177,6 +199,7 @@ export class WorkerLives {
       const failure = await this.adopt(slot);
       if (failure !== undefined) throw new WorkerStartError(failure);
       for (const notice of provision.notices()) host.notify(notice);
+      for (const module of this.#scripts.disabled) host.notify({ kind: 'disable_script', module });
       slot.state = 'running';
       this.#first.running(slot.index);
       if (slot.restarts > 0) {

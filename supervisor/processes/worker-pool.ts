@@ -6,6 +6,7 @@
 import type { Clock } from '../../shared/process/clock.ts';
 import { createBreakerPage } from '../../shared/limits/breaker-page.ts';
 import { createOutlierPage } from '../../shared/limits/outlier-page.ts';
+import { createScriptPage } from '../../shared/limits/script-page.ts';
 import { createRateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
@@ -42,6 +43,7 @@ export class WorkerPool {
       outlierFd: createOutlierPage(),
       breakerFd: createBreakerPage(options.concurrency),
       rateLimitFd: createRateLimitPage(),
+      scriptFd: createScriptPage(options.concurrency),
     };
     this.#lives = new WorkerLives({ ...options, pages: this.pages, underWay: this.#underWay });
   }

@@ -23,6 +23,7 @@ export type WorkerEndReason =
   | 'worn_out'
   | 'ended_by_itself'
   | 'watchdog'
+  | 'script_loop'
   | 'start_failed'
   | 'build_mismatch'
   | 'channel_failed';
@@ -69,7 +70,7 @@ export class WorkerProcess {
     this.#descriptorSocket = socketOf(this.#child, WORKER_DESCRIPTOR_FD);
     // Its end is seen on the message channel.
     this.#descriptorSocket.on('error', () => undefined);
-    this.sendDescriptors([pages.outlierFd, pages.breakerFd, pages.rateLimitFd]);
+    this.sendDescriptors([pages.outlierFd, pages.breakerFd, pages.rateLimitFd, pages.scriptFd]);
     this.ended = exitOf(this.#child, onSpawnError).then((status) => {
       this.#status = status;
       this.#killTimer?.cancel();

@@ -16,7 +16,8 @@ import { waitUntil, within } from '../support/wait.ts';
 const SHORT_HOSTS = 2;
 const LONG_HOSTS = 400;
 const STREAMS = 20;
-const CODES = [0, 1, 2, 3, 5, 7, 8, 11, 0xff];
+/** Not NO_ERROR: Node.js would write empty frames without end for a stream that it has forgotten. */
+const CODES = [1, 2, 3, 5, 7, 8, 11, 0xff];
 const random = attackRandom(23);
 const below = (limit: number): number => Math.floor(random() * limit);
 const code = (): number => CODES[below(CODES.length)] ?? 0;

@@ -2,6 +2,7 @@
  * What the worker's receive loop (process/commanded-worker.ts) commands: everything that carries
  * traffic. The loop knows nothing of HTTP, the data plane nothing of the channel.
  */
+import type { ScriptModules } from '../filters/http/script/script-modules.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
@@ -32,6 +33,8 @@ export interface DataPlane {
   /** Ends what is open on these listeners at once. */
   cutConnections(listeners: readonly string[]): void;
   setHealthCheckFailed(failed: boolean): void;
+  /** Modules of the operator. */
+  readonly scripts: Pick<ScriptModules, 'disable' | 'prepare' | 'use'>;
   setCheckingWorkers(workers: readonly number[]): void;
   /** What would become of a request; takes turns with traffic, and changes nothing. */
   explain(asked: AskedRequest): Promise<Explanation>;

@@ -35,7 +35,7 @@ import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
-import { ScriptModules } from '../filters/http/script/script-modules.ts';
+import { makeScripts, type ScriptModules } from './script-host.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
@@ -58,7 +58,6 @@ class WorkerDataPlane implements DataPlane {
   readonly #routeDemand: RouteDemand;
   readonly #secrets = new SecretStore();
   readonly #extensions = new ExtensionStore();
-  readonly #scripts = new ScriptModules();
   readonly #overload: OverloadGate;
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
@@ -110,7 +109,7 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     const pages = this.#sharedPages();
-    const own = { loop: this.#loop, runtime: this.#runtime, scripts: this.#scripts };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env) };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = new AccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
@@ -177,6 +176,10 @@ class WorkerDataPlane implements DataPlane {
 
   setHealthCheckFailed(failed: boolean): void {
     this.#drain.isHealthCheckFailed = failed;
+  }
+
+  get scripts(): ScriptModules {
+    return this.#compiler.scripts;
   }
 
   setCheckingWorkers(workers: readonly number[]): void {
@@ -290,10 +293,8 @@ class WorkerDataPlane implements DataPlane {
     };
   }
 
-  /** Mapped on first use. */
   #limitsPage(): BreakerPage {
-    const { concurrency } = this.#env.heritage;
-    this.#breakerPage ??= BreakerPage.map(pagesOf(this.#env).breakerFd, concurrency);
-    return this.#breakerPage;
+    const { breakerFd } = pagesOf(this.#env);
+    return (this.#breakerPage ??= BreakerPage.map(breakerFd, this.#env.heritage.concurrency));
   }
 }

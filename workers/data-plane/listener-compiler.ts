@@ -18,7 +18,7 @@ import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-b
 import { secretText } from '../filters/common/generic-secret.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
-import { runtimeTls } from '../net/runtime-tls.ts';
+import { runtimeTls } from '../net/tls/runtime-tls.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { LISTENER_FILTERS } from '../filters/listener-filters.ts';

@@ -1,6 +1,6 @@
 /** Puts the upstream client behind the seam by which filters and loggers send their requests. */
 import { NO_CONNECTION } from '../net/no-connection.ts';
-import type { UpstreamClient } from '../router/client/upstream-client.ts';
+import type { ClientRequest, UpstreamClient } from '../router/client/upstream-client.ts';
 import type { ServiceClient } from '../services/service-client.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 
@@ -14,18 +14,21 @@ export function makeServiceClient(client: UpstreamClient, clusters: ClusterManag
     send: (name, request, callbacks) => {
       const cluster = clusters.get(name);
       if (cluster === undefined) return undefined;
-      const { headers, timeoutMs, connection, retryPolicy, ...rest } = request;
+      const { headers, timeoutMs, connection } = request;
       if (timeoutMs > 0) headers.set(EXPECTED, String(timeoutMs));
-      const whole = {
-        ...rest,
+      // Field by field: a spread is a call into the runtime, once for each request.
+      const whole: ClientRequest = {
         headers,
+        endStream: request.endStream,
         timeoutMs,
-        retryPolicy,
         bufferLimitBytes: BUFFER_BYTES_MAX,
         connection: connection ?? NO_CONNECTION,
+        tellsAddress: request.tellsAddress,
+        tellsInternal: request.tellsInternal !== false,
         priority: 'DEFAULT',
         balancing: BALANCING,
-      } as const;
+        retryPolicy: request.retryPolicy,
+      };
       return client.send(cluster, whole, callbacks);
     },
   };

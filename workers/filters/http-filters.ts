@@ -30,6 +30,7 @@ import { makeHealthCheckFilter } from './http/health-check.ts';
 import { makeApiKeyAuthFilter } from './http/auth/api-key-auth.ts';
 import { makeCredentialInjectorFilter } from './http/auth/credential-injector.ts';
 import { makeJsonToMetadataFilter } from './http/json-to-metadata.ts';
+import { makeThriftToMetadataFilter } from './http/thrift-to-metadata.ts';
 import { makeGeoipFilter } from './http/geoip.ts';
 import { makeIpTaggingFilter } from './http/ip-tagging.ts';
 import { makeJwtAuthnFilter } from './http/jwt-authn/jwt-authn.ts';
@@ -92,6 +93,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   jwt_authn: makeJwtAuthnFilter,
   ip_tagging: makeIpTaggingFilter,
   geoip: makeGeoipFilter,
+  thrift_to_metadata: makeThriftToMetadataFilter,
   json_to_metadata: makeJsonToMetadataFilter,
   credential_injector: makeCredentialInjectorFilter,
   api_key_auth: makeApiKeyAuthFilter,

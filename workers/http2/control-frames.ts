@@ -103,7 +103,7 @@ export class ControlFrames {
   #changeWindows(change: number): boolean {
     if (change === 0) return true;
     const { table, writer } = this.#session;
-    for (const stream of table.open.values()) {
+    for (let stream = table.open.first; stream !== undefined; stream = stream.next) {
       if (!stream.sendWindow.add(change)) return this.#session.refuseFrame(stream);
       writer.streamWindowOpened(stream);
     }

@@ -104,7 +104,7 @@ export class FrameWriter implements OutboundUser {
   headers(stream: Http2Stream, headers: HeaderMap, write: WriteFields, endStream: boolean): void {
     this.encoder.begin();
     write(this.encoder, headers);
-    const block = this.encoder.finish().toString('latin1');
+    const block = this.encoder.finish();
     const frames = headersFrames(stream.id, block, endStream, this.maxFrameBytes);
     stream.headerBytesSent += block.length;
     stream.wireBytesSent += frames.length;

@@ -30,6 +30,9 @@ export class Http2Stream {
   readonly user: StreamUser;
   readonly sendWindow: SendWindow;
   readonly receiveWindow: ReceiveWindow;
+  /** Its neighbours among the open streams of its connection. */
+  next: Http2Stream | undefined = undefined;
+  previous: Http2Stream | undefined = undefined;
   /** Of the peer. */
   hasHeaders = false;
   isLocalEnded = false;

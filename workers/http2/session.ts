@@ -119,7 +119,7 @@ export class Http2Session
 
   /** The peer's GOAWAY: it does nothing of own streams above. They end here without a word. */
   dropAbove(lastStream: number): readonly Http2Stream[] {
-    const dropped = Array.from(this.table.open.values()).filter(({ id }) => id > lastStream);
+    const dropped = this.table.open.all().filter(({ id }) => id > lastStream);
     for (const stream of dropped) this.#close(stream, true);
     return dropped;
   }
@@ -139,7 +139,7 @@ export class Http2Session
   /** The transport is gone: open streams hear of it. */
   onTransportClosed(tell: (stream: Http2Stream) => void): void {
     this.stop();
-    for (const stream of Array.from(this.table.open.values())) {
+    for (const stream of this.table.open.all()) {
       this.#close(stream, true);
       tell(stream);
     }
@@ -263,7 +263,7 @@ export class Http2Session
   #makeStream(id: number, user: StreamUser): Http2Stream {
     const { initialWindowSize } = this.peer;
     const stream = new Http2Stream(id, user, initialWindowSize, this.options.streamWindow);
-    this.table.open.set(id, stream);
+    this.table.open.add(stream);
     this.counts.streamOpened();
     return stream;
   }

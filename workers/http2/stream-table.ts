@@ -3,7 +3,7 @@
  * open, which the peer may still open.
  */
 import { LARGEST_STREAM_ID } from './frames.ts';
-import type { Http2Stream } from './http2-stream.ts';
+import { OpenStreams } from './open-streams.ts';
 
 /** Streams that ended lately, of which late frames may come. */
 const CLOSED_REMEMBERED = 128;
@@ -15,7 +15,7 @@ const CLOSED_REMEMBERED = 128;
 export type StreamState = 'open' | 'idle' | 'left' | 'closed' | 'forgotten' | 'skipped';
 
 export class StreamTable {
-  readonly open = new Map<number, Http2Stream>();
+  readonly open = new OpenStreams();
   readonly #isServer: boolean;
   /** Streams that ended lately, by id: whether this side reset them. Absent until one has. */
   #closed: Map<number, boolean> | undefined = undefined;

@@ -22,7 +22,7 @@ export function connectInside(
       server.destroy();
     } else {
       loop.run({ onException: () => client.destroy() }, () => {
-        listener.acceptInside(server, metadata);
+        listener.intake.acceptInside(server, metadata);
         client.emit('connect');
       });
     }

@@ -15,7 +15,8 @@ import type { ConnectionLimits } from './connection-limits.ts';
 import type { DrainState } from './drain-state.ts';
 import { IdleCloser } from './idle-closer.ts';
 import type { CompiledListener } from './compiled-listener.ts';
-import { type ListenerContext, WorkerListener } from './worker-listener.ts';
+import type { ListenerContext } from './listener-context.ts';
+import { WorkerListener } from './worker-listener.ts';
 
 /** Connections that were made so shortly before the end may not have been answered once. */
 const LAST_MS = 500;

@@ -2,10 +2,11 @@
  * The open connections of one listener, each with the version of the listener that it belongs to.
  */
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import { type Member, Members } from '../loop/members.ts';
+import type { ConnectionObserver, ServedConnection } from '../stream/chain-server.ts';
 import type { CompiledChain } from './chain-selector.ts';
-import type { ServedConnection } from '../stream/chain-server.ts';
-import type { ListenerCounts } from './listener-counts.ts';
 import type { CompiledListener } from './compiled-listener.ts';
+import type { ListenerCounts } from './listener-counts.ts';
 
 /** What a connection was opened by. */
 export interface Belonging {
@@ -14,69 +15,110 @@ export interface Belonging {
   readonly counts: ListenerCounts;
 }
 
-export class OpenConnections {
-  readonly #connections = new Map<ServedConnection, Belonging>();
+/** Hears of a connection's end, once; of one that was never added too. */
+export type EndListener = (connection: ServedConnection, place: OpenConnection) => void;
 
-  add(connection: ServedConnection, belonging: Belonging): void {
-    this.#connections.set(connection, belonging);
+/** One connection's place here, which is told of its end. */
+export class OpenConnection implements Belonging, ConnectionObserver, Member<OpenConnection> {
+  readonly version: CompiledListener;
+  readonly chain: CompiledChain;
+  readonly counts: ListenerCounts;
+  next: OpenConnection | undefined = undefined;
+  previous: OpenConnection | undefined = undefined;
+  /** There while the connection is among the open ones. */
+  connection: ServedConnection | undefined = undefined;
+  readonly #onEnd: EndListener;
+
+  constructor({ version, chain, counts }: Belonging, onEnd: EndListener) {
+    this.version = version;
+    this.chain = chain;
+    this.counts = counts;
+    this.#onEnd = onEnd;
   }
 
-  /** It has ended. Undefined for one that was never added. */
-  remove(connection: ServedConnection): Belonging | undefined {
-    const belonging = this.#connections.get(connection);
-    this.#connections.delete(connection);
-    return belonging;
+  onConnectionEnd(connection: ServedConnection): void {
+    this.#onEnd(connection, this);
+  }
+}
+
+export class OpenConnections {
+  readonly #places = new Members<OpenConnection>();
+
+  add(place: OpenConnection, connection: ServedConnection): void {
+    place.connection = connection;
+    this.#places.add(place);
+  }
+
+  /** It has ended. False for one that was never added. */
+  remove(place: OpenConnection): boolean {
+    place.connection = undefined;
+    return this.#places.remove(place);
   }
 
   /** Chains that somebody is connected by. */
   chains(): ReadonlySet<CompiledChain> {
-    return new Set([...this.#connections.values()].map(({ chain }) => chain));
+    return new Set(this.#places.all().map(({ chain }) => chain));
   }
 
   get size(): number {
-    return this.#connections.size;
+    return this.#places.size;
   }
 
   uses(version: CompiledListener): boolean {
-    for (const each of this.#connections.values()) if (each.version === version) return true;
-    return false;
+    return this.#some((place) => place.version === version);
   }
 
   count(): Omit<ListenerConnections, 'name'> {
     let idle = 0;
     let streams = 0;
-    for (const { openStreams } of this.#connections.keys()) {
+    for (let place = this.#places.first; place !== undefined; place = place.next) {
+      const openStreams = place.connection?.openStreams;
       if (openStreams === 0) idle += 1;
       streams += openStreams ?? 0;
     }
-    return { open: this.#connections.size, idle, streams };
+    return { open: this.size, idle, streams };
   }
 
   /** Of connections without requests it is not known whether they were answered. */
   hasUnanswered(sinceMs: number): boolean {
-    for (const { openedMs, openStreams, idleSinceMs } of this.#connections.keys()) {
+    return this.#some(({ connection }) => {
+      if (connection === undefined) return false;
+      const { openedMs, openStreams, idleSinceMs } = connection;
       const isAnswered = openStreams === 0 && idleSinceMs !== undefined && idleSinceMs > openedMs;
-      if (openedMs >= sinceMs && !isAnswered) return true;
-    }
-    return false;
+      return openedMs >= sinceMs && !isAnswered;
+    });
   }
 
   /** Ends those of these chains. */
   closeChains(chains: ReadonlySet<CompiledChain>): void {
-    for (const [connection, { chain }] of this.#connections) {
+    this.#each((connection, { chain }) => {
       if (chains.has(chain)) connection.close();
-    }
+    });
   }
 
   /** Ends those that have had no stream since this moment or longer; monotonic milliseconds. */
   closeIdleSince(latestMs: number): void {
-    for (const connection of this.#connections.keys()) {
+    this.#each((connection) => {
       const { idleSinceMs } = connection;
       if (idleSinceMs !== undefined && idleSinceMs <= latestMs) connection.closeIdle?.();
-    }
+    });
   }
 
   closeAll(): void {
-    for (const connection of this.#connections.keys()) connection.close();
+    this.#each((connection) => connection.close());
+  }
+
+  #some(isMeant: (place: OpenConnection) => boolean): boolean {
+    for (let place = this.#places.first; place !== undefined; place = place.next) {
+      if (isMeant(place)) return true;
+    }
+    return false;
+  }
+
+  /** Of those that are open now, who may end meanwhile. */
+  #each(visit: (connection: ServedConnection, place: OpenConnection) => void): void {
+    for (const place of this.#places.all()) {
+      if (place.connection !== undefined) visit(place.connection, place);
+    }
   }
 }

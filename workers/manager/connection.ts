@@ -12,74 +12,66 @@ import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { connectionStart } from './stream-facts.ts';
-import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import { LoopTimer } from '../loop/timers.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 import type {
   RequestDecoder,
   ResponseEncoder,
   ServerCodec,
   ServerCodecOwner,
 } from '../stream/codec.ts';
-import type { ProtocolTraits } from '../stream/protocol-traits.ts';
 import { noteEnd, noteOpen, noteProtocol } from './connection-counts.ts';
+import { DrainableConnection, TIMER_DRAIN } from './drainable-connection.ts';
 import type { ConnectionManager } from './manager.ts';
 import { HttpStream } from './stream.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
 const RQ_OVERLOAD_CLOSE = index.downstream_rq_overload_close;
-const CX_OVERLOAD_DISABLE_KEEPALIVE = index.downstream_cx_overload_disable_keepalive;
 const CX_IDLE_TIMEOUT = index.downstream_cx_idle_timeout;
 const CX_MAX_DURATION = index.downstream_cx_max_duration_reached;
-const CX_MAX_REQUESTS = index.downstream_cx_max_requests_reached;
 const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
 const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
 const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
 export const DOWNSTREAM_RX_TOTAL = index.downstream_cx_rx_bytes_total;
 export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
 
-const TIMER_IDLE = 0;
-const TIMER_DURATION = 1;
-const TIMER_CLOSE = 2;
-const TIMER_DRAIN = 3;
+const TIMER_IDLE = TIMER_DRAIN + 1;
+const TIMER_DURATION = TIMER_IDLE + 1;
+const TIMER_CLOSE = TIMER_DURATION + 1;
 
 export class HttpConnection
-  implements ServedConnection, TransportHandler, ServerCodecOwner, TimerOwner
+  extends DrainableConnection
+  implements ServedConnection, TransportHandler, ServerCodecOwner
 {
-  readonly manager: ConnectionManager;
   readonly info: ConnectionInfo;
   readonly #observer: ConnectionObserver;
   readonly #transport: Transport;
-  #codec: ServerCodec;
+  protected codec: ServerCodec;
   readonly openedMs: number;
   /** CLOCK_MONOTONIC milliseconds since which nothing was asked; undefined with a stream open. */
   idleSinceMs: number | undefined;
   readonly #idleTimer = new LoopTimer(this, TIMER_IDLE);
   readonly #durationTimer = new LoopTimer(this, TIMER_DURATION);
   readonly #closeTimer = new LoopTimer(this, TIMER_CLOSE);
-  readonly #drainTimer = new LoopTimer(this, TIMER_DRAIN);
-  #requests = 0;
   #isEnded = false;
   /** The one that may be open. */
   #newest: HttpStream | undefined = undefined;
-  #isDraining = false;
-  #isEndingSafely = false;
   #hasSpoken = false;
-  /** Of the protocol that the connection is counted for. */
-  #traits: ProtocolTraits | undefined = undefined;
   #brokeProtocol = false;
   /** The socket closes by itself once what was written has left. */
   #isClosing = false;
 
   /** `open` makes the transport with this connection as its handler. */
   constructor(manager: ConnectionManager, observer: ConnectionObserver, open: OpenConnection) {
-    this.manager = manager;
+    super(manager);
     this.#observer = observer;
     this.openedMs = manager.parts.loop.clock.ms;
     this.idleSinceMs = this.openedMs;
     const { transport, info } = open(this);
     this.#transport = transport;
     this.info = info;
-    this.#codec = manager.parts.makeCodec(transport, this, info);
+    this.codec = manager.parts.makeCodec(transport, this, info);
     noteOpen(manager.parts.stats, info);
     manager.idle?.arm(this.#idleTimer);
     manager.maxConnectionDuration?.arm(this.#durationTimer);
@@ -88,18 +80,17 @@ export class HttpConnection
   newStream(encoder: ResponseEncoder): RequestDecoder {
     this.#idleTimer.disarm();
     this.idleSinceMs = undefined;
-    this.#requests++;
+    this.requests++;
     this.countStream();
-    if (this.#isEndingSafely) this.#startDrain(true);
-    if (this.#traits?.isMultiplexed === true && this.#hasServedEnough()) this.announceDrain();
+    if (this.isEndingSafely) this.startDrain(true);
+    if (this.traits?.isMultiplexed === true && this.hasServedEnough()) this.announceDrain();
     this.#newest = new HttpStream(this, encoder);
     return this.#newest;
   }
 
   describe(): StreamInfo {
     const info = connectionStart(this.info, this.openedMs, this.manager.parts.loop.clock);
-    info.protocol =
-      this.#requests > (this.#brokeProtocol ? 1 : 0) ? this.#codec.protocol : undefined;
+    info.protocol = this.requests > (this.#brokeProtocol ? 1 : 0) ? this.codec.protocol : undefined;
     if (this.#brokeProtocol) info.responseFlags |= ResponseFlag.downstreamProtocolError;
     info.bytesReceived = this.#transport.bytesRead;
     info.bytesSent = this.#transport.bytesWritten;
@@ -109,47 +100,11 @@ export class HttpConnection
   /** A stream begins, by a client's request or by a redirect that is followed here. */
   countStream(): void {
     this.manager.ledger.routed();
-    if (this.#traits !== undefined) this.manager.parts.stats.count(this.#traits.requestsTotal);
+    if (this.traits !== undefined) this.manager.parts.stats.count(this.traits.requestsTotal);
   }
 
   get protocol(): ServerCodec['protocol'] {
-    return this.#codec.protocol;
-  }
-
-  /** Called by a stream with its response's headers in hand: decides whether they say goodbye. */
-  beforeResponse(): void {
-    const { stats, drain, overload } = this.manager.parts;
-    const isMultiplexed = this.#traits?.isMultiplexed === true;
-    if (!isMultiplexed && this.#hasServedEnough(this.#isDraining)) {
-      this.#startDrain(true);
-    } else if (!this.#isDraining && overload.endsKeepalive()) {
-      stats.count(CX_OVERLOAD_DISABLE_KEEPALIVE);
-      stats.count(CX_DRAIN_CLOSE);
-      if (isMultiplexed) this.announceDrain();
-      else this.#startDrain();
-    } else if (!this.#isDraining && drain.shouldClose()) {
-      stats.count(CX_DRAIN_CLOSE);
-      this.announceDrain();
-    }
-  }
-
-  /** Of as many requests as a connection may have; counted unless it `isKnown`. */
-  #hasServedEnough(isKnown = false): boolean {
-    const { maxRequestsPerConnection } = this.manager.config;
-    if (maxRequestsPerConnection === 0 || this.#requests < maxRequestsPerConnection) return false;
-    if (!isKnown) this.manager.parts.stats.count(CX_MAX_REQUESTS);
-    return true;
-  }
-
-  /** The present answer ends the connection, where one can. */
-  endWithAnswer(): void {
-    if (this.#traits?.isMultiplexed !== true) this.#startDrain();
-  }
-
-  /** The present exchange is the connection's last. */
-  #startDrain(isOurs = false): void {
-    this.#isDraining = true;
-    this.#codec.startDrain(isOurs);
+    return this.codec.protocol;
   }
 
   onProtocolError(): void {
@@ -162,13 +117,13 @@ export class HttpConnection
   }
 
   onCodecChosen(codec: ServerCodec, input: Buffer, start: number, end: number): void {
-    this.#codec = codec;
+    this.codec = codec;
     this.#countProtocol();
     this.onData(input, start, end);
   }
 
   onStreamEnd(): void {
-    if (this.#codec.openStreams > 0 || this.#isEnded) return;
+    if (this.codec.openStreams > 0 || this.#isEnded) return;
     this.idleSinceMs = this.manager.parts.loop.clock.ms;
     this.manager.idle?.arm(this.#idleTimer);
   }
@@ -179,15 +134,15 @@ export class HttpConnection
 
   onData(input: Buffer, start: number, end: number): void {
     if (!this.#hasSpoken && !this.#begin()) return;
-    const shedsAt = this.#traits?.shedsAt;
+    const shedsAt = this.traits?.shedsAt;
     if (shedsAt !== undefined && this.manager.parts.overload.sheds(shedsAt)) {
       this.manager.parts.stats.count(RQ_OVERLOAD_CLOSE);
-      this.#codec.abort();
+      this.codec.abort();
       return;
     }
     // The beginning of a request is no idleness.
     if (this.idleSinceMs !== undefined) this.idleSinceMs = this.manager.parts.loop.clock.ms;
-    this.#codec.onData(input, start, end);
+    this.codec.onData(input, start, end);
   }
 
   /** False where an overload ends the connection before its first request. */
@@ -207,12 +162,12 @@ export class HttpConnection
     if (this.#isEnded) return;
     this.#newest?.onException();
     if (this.#isEnded) return;
-    this.#codec.stop();
+    this.codec.stop();
     this.onCodecFinished('now');
   }
 
   onWriteBlocked(blocked: boolean): void {
-    this.#codec.onWriteBlocked(blocked);
+    this.codec.onWriteBlocked(blocked);
   }
 
   onRemoteClose(): void {
@@ -220,15 +175,15 @@ export class HttpConnection
   }
 
   get openStreams(): number {
-    return this.#codec.openStreams;
+    return this.codec.openStreams;
   }
 
   /** Ends a connection without a stream, as soon as what was written has left. */
   closeIdle(): void {
-    if (this.#codec.openStreams > 0 || this.#isClosing) return;
+    if (this.codec.openStreams > 0 || this.#isClosing) return;
     this.manager.parts.stats.count(CX_DRAIN_CLOSE);
-    this.#startDrain();
-    this.#codec.stop();
+    this.startDrain();
+    this.codec.stop();
     this.onCodecFinished('now');
   }
 
@@ -264,15 +219,15 @@ export class HttpConnection
     const { stats } = this.manager.parts;
     if (kind === TIMER_IDLE) {
       stats.count(CX_IDLE_TIMEOUT);
-      this.#endSoon();
+      this.endSoon();
     } else if (kind === TIMER_DURATION) {
       stats.count(CX_MAX_DURATION);
-      if (this.manager.config.isDurationSafe === true) this.#endSafely();
-      else this.#endSoon();
+      if (this.manager.config.isDurationSafe === true) this.endSafely();
+      else this.endSoon();
     } else if (kind === TIMER_DRAIN) {
-      this.#codec.startDrain(false);
-      if (this.#codec.openStreams > 0) return;
-      this.#codec.stop();
+      this.codec.startDrain(false);
+      if (this.codec.openStreams > 0) return;
+      this.codec.stop();
       this.onCodecFinished('delayed');
     } else {
       stats.count(CX_DELAYED_CLOSE);
@@ -280,70 +235,20 @@ export class HttpConnection
     }
   }
 
-  /**
-   * The connection's time is over. A request may be on its way: it is still answered, with a
-   * goodbye, unless none comes within the drain timeout. A connection that never asked anything
-   * just closes.
-   */
-  #endSoon(): void {
-    const { drain } = this.manager;
-    if (this.#traits?.isMultiplexed === true) {
-      this.announceDrain();
-      return;
-    }
-    if (this.#requests === 0 || (drain === undefined && this.#codec.openStreams === 0)) {
-      this.close();
-      return;
-    }
-    this.#startDrain();
-    drain?.arm(this.#drainTimer);
-  }
-
-  /** The next request is the last: one that may be on its way is answered, whenever it comes. */
-  #endSafely(): void {
-    const softDrain = this.#traits?.softDrain;
-    if (this.#isEndingSafely) return;
-    if (softDrain === undefined) {
-      this.#endSoon();
-      return;
-    }
-    this.#isEndingSafely = true;
-    this.manager.parts.stats.raise(softDrain);
-  }
-
-  /**
-   * The client is asked to close, which leaves it the choice of the moment, up to the drain
-   * timeout.
-   */
-  announceDrain(): void {
-    const { drain } = this.manager;
-    if (this.#isDraining) return;
-    if (drain === undefined && this.#traits?.isMultiplexed !== true) {
-      this.#startDrain();
-      return;
-    }
-    this.#isDraining = true;
-    this.#codec.announceClose();
-    if (drain === undefined) this.onTimer(TIMER_DRAIN);
-    else drain.arm(this.#drainTimer);
-  }
-
   #end(how: 'local' | 'remote'): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const { stats, loop } = this.manager.parts;
-    const wasActive = this.#codec.openStreams > 0;
+    const wasActive = this.codec.openStreams > 0;
     this.#idleTimer.disarm();
     this.#durationTimer.disarm();
     this.#closeTimer.disarm();
-    this.#drainTimer.disarm();
-    const { info } = this;
-    const traits = this.#traits;
-    const isEndingSafely = this.#isEndingSafely;
+    this.drainTimer.disarm();
+    const { info, traits, isEndingSafely } = this;
     const ageMs = loop.clock.ms - this.openedMs;
     noteEnd(stats, how, { info, traits, ageMs, wasActive, isEndingSafely });
     try {
-      this.#codec.onTransportClosed();
+      this.codec.onTransportClosed();
     } catch (error) {
       loop.note(error);
       this.#newest?.onException();
@@ -355,9 +260,9 @@ export class HttpConnection
   /** Which protocol a client speaks is known with its first bytes. */
   #countProtocol(): void {
     const { stats } = this.manager.parts;
-    const { traits } = this.#codec;
+    const { traits } = this.codec;
     if (traits === undefined) return;
-    this.#traits = traits;
+    this.traits = traits;
     noteProtocol(stats, traits);
   }
 }

@@ -1,13 +1,12 @@
 /**
  * The seam between a transport and what carries its bytes: a handle of the runtime used directly
  * (`handle-stream.ts`) or a socket of node:net or node:tls (`socket-stream.ts`); and what a
- * transport is made of.
+ * transport is made of, with the handler that it serves.
  */
 import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Watch } from './transport-watcher.ts';
-import type { TransportHandler } from './transport.ts';
 
 /** Addresses of both ends as the kernel prints them; undefined on unix sockets. */
 export interface StreamAddresses {
@@ -61,6 +60,22 @@ export interface ByteCounters {
   /** The gauge of received bytes that wait: what each open connection read last. */
   readonly waiting: number;
   readonly sent: number;
+}
+
+export interface TransportHandler {
+  onConnect(): void;
+  /** The peer sends nothing more; only of transports that were told to `keepHalfOpen`. */
+  onRemoteEnd?(): void;
+  /** `input` from `start` to `end`; valid during the call only. */
+  onData(input: Buffer, start: number, end: number): void;
+  /** The peer closed, or the connection broke (`error`). Nothing follows. */
+  onRemoteClose(error: NodeJS.ErrnoException | undefined): void;
+  onWriteBlocked(blocked: boolean): void;
+  /**
+   * Code that worked for the connection threw. What was written may still leave. Absent: the
+   * connection is reset, and the handler hears of its end.
+   */
+  onException?(): void;
 }
 
 export interface TransportParts {

@@ -55,6 +55,8 @@ type DrainRelated = Extract<
   { readonly kind: 'drain' | 'undrain' | 'cut_connections' | 'count_connections' }
 >;
 
+type ScriptCommand = Extract<StartedCommand, { readonly kind: 'disable_script' }>;
+
 interface Started {
   readonly dataPlane: DataPlane;
   readonly stats: WorkerStatStore;
@@ -160,8 +162,14 @@ export class CommandedWorker {
       case 'profile':
         return void this.#profile(command);
       default:
-        return this.#refuse(command);
+        return this.#obeyScripts(command, dataPlane);
     }
+  }
+
+  #obeyScripts(command: ScriptCommand, { scripts }: DataPlane): void {
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- of another build
+    if (command.kind === 'disable_script') return scripts.disable(command.module);
+    this.#refuse(command as never);
   }
 
   /** A log that cannot be opened again goes on with its old file. */

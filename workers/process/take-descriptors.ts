@@ -5,8 +5,8 @@ import { WORKER_DESCRIPTOR_FD, type SharedPages } from '../../shared/messages/he
 import type { AdoptedSocket } from '../../shared/messages/supervisor-to-worker.ts';
 
 export function takePages(): SharedPages {
-  const [outlierFd = -1, breakerFd = -1, rateLimitFd = -1] = takeDescriptors(3);
-  return { outlierFd, breakerFd, rateLimitFd };
+  const [outlierFd = -1, breakerFd = -1, rateLimitFd = -1, scriptFd = -1] = takeDescriptors(4);
+  return { outlierFd, breakerFd, rateLimitFd, scriptFd };
 }
 
 export function takeSockets(

@@ -6,7 +6,8 @@
 import { REDIS_PROXY } from '../../shared/stats/templates/redis.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { Flushable } from '../loop/worker-loop.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 import type {
   ConnectionObserver,
   OpenConnection,

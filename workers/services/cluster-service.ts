@@ -75,9 +75,10 @@ export class ClusterService implements GrpcService {
     headers.path = method;
     headers.authority = this.#target.authority;
     headers.scheme = 'http';
-    headers.add('te', 'trailers');
-    if (timeoutMs > 0) headers.add('grpc-timeout', grpcTimeout(timeoutMs));
-    headers.add('content-type', 'application/grpc');
+    // Known to be fit, so nothing has to look.
+    headers.addParsed('te', 'trailers', 'te');
+    if (timeoutMs > 0) headers.addParsed('grpc-timeout', grpcTimeout(timeoutMs), 'grpc-timeout');
+    headers.addParsed('content-type', 'application/grpc', 'content-type');
     const put = (name: string, value: string): void => {
       headers.set(name, isBinary(name) ? Buffer.from(value).toString('base64') : value);
     };

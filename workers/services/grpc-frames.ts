@@ -11,8 +11,8 @@ export type FrameFault = 'compressed' | 'too_large';
 
 export function frameMessage(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(HEADER_BYTES + message.length);
-  framed[0] = 0;
   framed.writeUInt32BE(message.length, 1);
+  framed[0] = 0;
   framed.set(message, HEADER_BYTES);
   return framed;
 }
@@ -24,8 +24,10 @@ export function frameMessage(message: Uint8Array): Buffer {
 export class GrpcFrameReader {
   readonly #limitBytes: number;
   readonly #onMessage: (message: Buffer) => void;
-  readonly #header = Buffer.alloc(HEADER_BYTES);
   #headerBytes = 0;
+  #isCompressed = false;
+  /** As far as the header has come. */
+  #length = 0;
   #message: Buffer | undefined = undefined;
   #filled = 0;
   #stopped = false;
@@ -56,10 +58,9 @@ export class GrpcFrameReader {
     while (at < piece.length && !this.#stopped) {
       at = this.#readHeader(piece, at);
       if (this.#headerBytes < HEADER_BYTES) return undefined;
-      if (this.#header[0] !== 0) return 'compressed';
-      const length = this.#header.readUInt32BE(1);
-      if (length > this.#limitBytes) return 'too_large';
-      at = this.#readMessage(piece, at, length);
+      if (this.#isCompressed) return 'compressed';
+      if (this.#length > this.#limitBytes) return 'too_large';
+      at = this.#readMessage(piece, at, this.#length);
     }
     return undefined;
   }
@@ -67,7 +68,11 @@ export class GrpcFrameReader {
   #readHeader(piece: Buffer, from: number): number {
     let at = from;
     while (this.#headerBytes < HEADER_BYTES && at < piece.length) {
-      this.#header[this.#headerBytes++] = piece[at++] ?? 0;
+      const byte = piece[at++] ?? 0;
+      if (this.#headerBytes++ === 0) {
+        this.#isCompressed = byte !== 0;
+        this.#length = 0;
+      } else this.#length = this.#length * 256 + byte;
     }
     return at;
   }

@@ -4,8 +4,8 @@
  * does the rest.
  */
 import type { StreamInfo } from './stream-info.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
-import type { ByteCounters } from '../net/byte-stream.ts';
+import type { ByteCounters, TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 import type { ConnectionFacts } from './connection-facts.ts';
 
 export interface OpenedConnection {

@@ -3,7 +3,8 @@
  * client's going is seen, until as much is here as a connection may keep.
  */
 import type { HeldBytes } from '../loop/held-bytes.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 
 export class EarlyBytes {
   readonly #transport: Transport;

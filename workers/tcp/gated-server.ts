@@ -8,7 +8,8 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../stream/chain-server.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';

@@ -36,6 +36,8 @@ export interface ProxiedUpstream {
   readonly connection: ConnectionFacts | undefined;
   /** Bytes that were written and that the kernel has not taken yet. */
   readonly pendingBytes: number;
+  /** Begins; the owner may hear of its end before this returns. */
+  start(): void;
   /** The bytes are copied before the call returns. */
   writeData(data: Buffer): void;
   /** Counted: reading goes on when every `true` has had its `false`. */

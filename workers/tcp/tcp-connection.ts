@@ -3,7 +3,6 @@
  * direction both ways with back-pressure, and ends both sides together. Reading from the client
  * begins when there is an upstream to send to; what waits is bounded by both sides' buffer limits.
  */
-import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { TCP_PROXY } from '../../shared/resources/filters/network/tcp-proxy.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
@@ -13,17 +12,13 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../stream/chain-server.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 import { LoopTimer, type TimerList, type TimerOwner } from '../loop/timers.ts';
-import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import { noteConnection } from '../upstream/pools/connection-facts.ts';
-import type { SubsetCriteria } from '../stream/route.ts';
 import type { ProxiedUpstream, UpstreamEnd, UpstreamOwner } from './proxied-upstream.ts';
-import { balanceOf } from './tcp-balance.ts';
 import type { TcpProxyServer } from './tcp-proxy.ts';
-import { TcpUpstream } from './tcp-upstream.ts';
-import { TunnelUpstream } from './tunnel-upstream.ts';
+import { chooseTarget, countReading, countWriting, makeUpstream } from './tcp-target.ts';
 
 const index = TCP_PROXY.index;
 
@@ -102,10 +97,7 @@ export class TcpConnection
     info.bytesReceived += length;
     info.downstreamWireBytesReceived += length;
     this.#idle?.arm(this.#idleTimer);
-    if (this.#server.parts.overload.sheds('tcp_proxy_on_data')) {
-      this.#closeOverloaded();
-      return;
-    }
+    if (this.#server.parts.overload.sheds('tcp_proxy_on_data')) return this.#closeOverloaded();
     if (upstream === undefined) return;
     info.upstreamWireBytesSent += length;
     upstream.writeData(input.subarray(start, end));
@@ -120,10 +112,7 @@ export class TcpConnection
   onRemoteClose(error: NodeJS.ErrnoException | undefined): void {
     this.#endClient();
     const upstream = this.#upstream;
-    if (error === undefined && upstream !== undefined) {
-      this.#startFlushing(upstream);
-      return;
-    }
+    if (error === undefined && upstream !== undefined) return this.#startFlushing(upstream);
     this.#upstream = undefined;
     upstream?.reset();
     this.#end();
@@ -133,14 +122,7 @@ export class TcpConnection
   onWriteBlocked(blocked: boolean): void {
     this.#upstream?.pauseReading(blocked);
     if (!blocked) this.#touch();
-    if (this.#upstream === undefined) return;
-    const { stats } = this.#upstream.cluster;
-    stats.writer.increment(
-      stats.base +
-        (blocked
-          ? CLUSTER.index.upstream_flow_control_paused_reading_total
-          : CLUSTER.index.upstream_flow_control_resumed_reading_total),
-    );
+    if (this.#upstream !== undefined) countReading(this.#upstream.cluster, blocked);
   }
 
   onUpstreamReady(): void {
@@ -179,23 +161,13 @@ export class TcpConnection
     const paused = index.downstream_flow_control_paused_reading_total;
     const resumed = index.downstream_flow_control_resumed_reading_total;
     this.#server.count(blocked ? paused : resumed);
-    if (this.#upstream === undefined) return;
-    const { stats } = this.#upstream.cluster;
-    stats.writer.increment(
-      stats.base +
-        (blocked
-          ? CLUSTER.index.upstream_flow_control_backed_up_total
-          : CLUSTER.index.upstream_flow_control_drained_total),
-    );
+    if (this.#upstream !== undefined) countWriting(this.#upstream.cluster, blocked);
   }
 
   onUpstreamEnd(end: UpstreamEnd): void {
     const upstream = this.#upstream;
     this.#upstream = undefined;
-    if (this.#isFlushing) {
-      this.#end();
-      return;
-    }
+    if (this.#isFlushing) return this.#end();
     switch (end.kind) {
       case 'finished':
         // The host's end was passed on; the client closes when it has taken everything.
@@ -228,10 +200,7 @@ export class TcpConnection
       this.#server.logInterval?.arm(this.#logTimer);
       return;
     }
-    if (kind === TIMER_RETRY) {
-      this.#connect();
-      return;
-    }
+    if (kind === TIMER_RETRY) return this.#connect();
     if (kind === TIMER_IDLE) {
       this.#server.count(index.idle_timeout);
     } else {
@@ -243,79 +212,27 @@ export class TcpConnection
 
   #retry(): void {
     const delayMs = this.#server.backOffMs(this.#attempts);
-    if (delayMs === undefined || this.#attempts >= this.#server.config.maxConnectAttempts) {
-      this.#connect();
-      return;
-    }
+    if (delayMs === undefined || this.#attempts >= this.#server.config.maxConnectAttempts)
+      return this.#connect();
     this.#retryTimer ??= new LoopTimer(this, TIMER_RETRY);
     this.#server.parts.loop.timers.list(delayMs).arm(this.#retryTimer);
   }
 
-  /** One try; every way out of here is either a connection under way or the end. */
+  /** One attempt; every way out of here is either a connection under way or the end. */
   #connect(): void {
     const server = this.#server;
     const info = this.#info;
-    if (server.parts.overload.sheds('tcp_proxy_upstream_connect')) {
-      this.#closeOverloaded();
-      return;
-    }
-    const { upstreamCluster: named } = info.connection;
-    const { subset } = server.config;
-    const target = named === undefined ? server.pickCluster() : { name: named, subset };
-    const cluster = server.parts.clusters.get(target.name);
-    if (cluster === undefined) {
-      server.count(index.downstream_cx_no_route);
-      this.#giveUp(ResponseFlag.noClusterFound);
-      return;
-    }
-    info.upstreamCluster = target.name;
-    info.upstreamClusterAlias = cluster.resource.observabilityName ?? '';
-    info.upstreamClusterMetadata = cluster.resource.metadata;
-    const host = this.#admit(cluster, target.subset);
-    if (host === undefined) return;
+    if (server.parts.overload.sheds('tcp_proxy_upstream_connect')) return this.#closeOverloaded();
+    const target = chooseTarget(server, info, this.#attempts);
+    if (typeof target === 'number') return this.#giveUp(target);
     this.#attempts++;
     info.attemptCount = this.#attempts;
-    this.#open(cluster, host);
-  }
-
-  #open(cluster: UpstreamCluster, host: UpstreamHost): void {
-    const server = this.#server;
-    const info = this.#info;
-    const tunnels = server.tunnelsFor(info);
-    if (tunnels !== undefined) {
-      info.upstreamConnectStartMs = server.parts.loop.clock.ms;
-      const tunnel = new TunnelUpstream(cluster, host, this, tunnels.make(info));
-      this.#upstream = tunnel;
-      tunnel.start();
-      return;
-    }
-    const upstream = new TcpUpstream(cluster, host, this);
-    this.#upstream = upstream;
-    upstream.start();
+    this.#upstream = makeUpstream(target, server, info, this);
+    this.#upstream.start();
   }
 
   get downstreamInfo(): ConnectionInfo {
     return this.#info.connection;
-  }
-
-  /** The host to try, in Envoy's order of refusals. */
-  #admit(cluster: UpstreamCluster, subset: SubsetCriteria | undefined): UpstreamHost | undefined {
-    if (!cluster.limits.DEFAULT.canOpen('connections')) {
-      countOf(cluster, CLUSTER.index.upstream_cx_overflow);
-      this.#giveUp(ResponseFlag.upstreamOverflow);
-      return undefined;
-    }
-    const { maxConnectAttempts, hashPolicy } = this.#server.config;
-    if (this.#attempts >= maxConnectAttempts) {
-      countOf(cluster, CLUSTER.index.upstream_cx_connect_attempts_exceeded);
-      this.#giveUp(ResponseFlag.upstreamRetryLimitExceeded);
-      return undefined;
-    }
-    const host = cluster.chooseHost(balanceOf(this.#info, hashPolicy, subset));
-    if (host !== undefined) return host;
-    countOf(cluster, CLUSTER.index.upstream_cx_none_healthy);
-    this.#giveUp(ResponseFlag.noHealthyUpstream);
-    return undefined;
   }
 
   #closeOverloaded(): void {
@@ -376,8 +293,4 @@ export class TcpConnection
     this.#info.accessLogType = type;
     for (const log of this.#server.parts.accessLogs) log.log(this.#info);
   }
-}
-
-function countOf(cluster: UpstreamCluster, offset: number): void {
-  cluster.stats.writer.increment(cluster.stats.base + offset);
 }

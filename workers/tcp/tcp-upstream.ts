@@ -18,6 +18,8 @@ export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
   readonly #owner: UpstreamOwner;
   readonly #pool: TcpPool;
   connection: TcpPoolConnection | undefined = undefined;
+  next: TcpPoolClient | undefined = undefined;
+  previous: TcpPoolClient | undefined = undefined;
   #isOver = false;
 
   constructor(cluster: UpstreamCluster, host: UpstreamHost, owner: UpstreamOwner) {

@@ -6,7 +6,8 @@ import type {
   ServedConnection,
 } from '../stream/chain-server.ts';
 import { connectionStream, type StreamInfo } from '../stream/stream-info.ts';
-import type { Transport, TransportHandler } from '../net/transport.ts';
+import type { TransportHandler } from '../net/byte-stream.ts';
+import type { Transport } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 

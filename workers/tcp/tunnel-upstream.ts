@@ -53,6 +53,8 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   readonly #pool: HttpPool;
   #encoder: RequestEncoder | undefined = undefined;
   connection: UpstreamConnectionInfo | undefined = undefined;
+  next: PoolClient | undefined = undefined;
+  previous: PoolClient | undefined = undefined;
   #state: 'asking' | 'open' | 'closed' = 'asking';
 
   constructor(

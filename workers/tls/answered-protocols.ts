@@ -3,7 +3,7 @@
  * client that names none of them goes on without one, as in Envoy; OpenSSL's way in the runtime is
  * an alert, so the client's first message is read before OpenSSL has it.
  */
-import type { OfferedProtocols } from '../net/tls-server-stream.ts';
+import type { OfferedProtocols } from '../net/tls/tls-server-stream.ts';
 import { readClientHello } from './client-hello.ts';
 
 export class AnsweredProtocols {

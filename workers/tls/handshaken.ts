@@ -2,7 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import type { CertificateInfo, TlsInfo } from '../net/connection-info.ts';
-import type { TlsHandle } from '../net/runtime-tls.ts';
+import type { TlsHandle } from '../net/tls/runtime-tls.ts';
 import { X509Facts } from './certificate-info.ts';
 import { readSession, type SessionInfo } from './session-info.ts';
 import type { HandshakeFacts } from './tls-stats.ts';

@@ -10,8 +10,8 @@ import type { ClusterResource, LocalSocket } from '../../shared/resources/cluste
 import type { UpstreamSocketOptions } from '../../shared/resources/transport-sockets.ts';
 import { connectToAny, inOrderOf } from '../net/connect-any.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
-import { Transport, type TransportHandler } from '../net/transport.ts';
-import type { ByteCounters } from '../net/byte-stream.ts';
+import type { ByteCounters, TransportHandler } from '../net/byte-stream.ts';
+import { Transport } from '../net/transport.ts';
 import type { ConnectTarget, UpstreamNames } from '../tls/upstream-tls.ts';
 import type { UpstreamSockets } from './upstream-sockets.ts';
 import { proxyProtocolHeader } from './proxy-protocol-header.ts';

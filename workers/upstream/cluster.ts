@@ -1,5 +1,5 @@
 /** One cluster in this worker: configuration, hosts, balancer, limits and statistics. */
-import { findPolicy, isForeseeable } from '../../shared/resources/clusters/lb-policy.ts';
+import { findPolicy } from '../../shared/resources/clusters/lb-policy.ts';
 import type net from 'node:net';
 import type {
   ClusterHostsResource,
@@ -8,7 +8,7 @@ import type {
 } from '../../shared/resources/clusters/cluster.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
-import { HealthChecker } from '../health/health-checker.ts';
+import type { HealthChecker } from '../health/health-checker.ts';
 import { RedisAccount } from './hosts/redis-account.ts';
 import { UpstreamSockets } from '../upstream-transport/upstream-sockets.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
@@ -23,17 +23,18 @@ import { ClusterPools, type PoolWish } from './pools/cluster-pools.ts';
 import type { HttpPool } from './pools/http-pool.ts';
 import type { TcpPool } from './pools/tcp-pool-connection.ts';
 import { mayBeNamed } from './balancing/override-status.ts';
-import { Preconnecting } from './pools/preconnecting.ts';
+import type { Preconnecting } from './pools/preconnecting.ts';
 import type { MemberCluster } from './balancing/aggregate-balancer.ts';
 import type { BalanceContext, LoadBalancer } from './balancing/load-balancer.ts';
 import type { RequestedHosts } from './named-hosts/requested-hosts.ts';
 import { makeClusterBalancer } from './cluster-balancer.ts';
 import type { WantedHosts } from './named-hosts/wanted-hosts.ts';
 import type { LocalCluster } from './balancing/zone-picker.ts';
-import { ReportedLoadTeller } from './load-reports/reported-load-teller.ts';
+import type { ReportedLoadTeller } from './load-reports/reported-load-teller.ts';
 import { Retained } from './hosts/retained.ts';
 import type { SharedLimits } from './resource-limits.ts';
 import type { ClusterContext } from './cluster-context.ts';
+import { makeChecker, makeLoadTeller, makePreconnecting } from './optional-parts.ts';
 import { ClusterLimits, type Priority } from './cluster-limits.ts';
 import { HashTableStats } from './hashing/hash-table-stats.ts';
 
@@ -88,9 +89,9 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.#balancer = balancer;
     this.#requested = requested;
     this.wantedHosts = wantedHosts;
-    this.#preconnecting = this.#makePreconnecting();
-    this.#loadTeller = this.#makeLoadTeller();
-    this.#checker = this.#makeChecker();
+    this.#preconnecting = makePreconnecting(this, balancer);
+    this.#loadTeller = makeLoadTeller(this, context);
+    this.#checker = makeChecker(this, context, () => this.#hasTraffic);
     this.#work = new SlicedWork(context.loop);
     this.#set = this.#makeHostSet();
     this.retained = new Retained(() => this.#release());
@@ -279,43 +280,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   #renewPools(): void {
     for (const host of this.hosts) host.renewPools();
-  }
-
-  #makePreconnecting(): Preconnecting | undefined {
-    const { preconnect, lbPolicy } = this.resource;
-    if (preconnect === undefined || preconnect.predictive <= 1) return undefined;
-    if (!isForeseeable(lbPolicy)) return undefined;
-    return new Preconnecting({
-      ratio: preconnect.predictive,
-      hosts: () => this.hosts,
-      chooseNext: (context) => this.#balancer.choose(context, 0),
-    });
-  }
-
-  #makeLoadTeller(): ReportedLoadTeller | undefined {
-    const policy = findPolicy(this.resource.lbPolicy, 'client_side_weighted_round_robin');
-    if (policy === undefined) return undefined;
-    return new ReportedLoadTeller({
-      loop: this.loop,
-      updateMs: policy.loadReports.updateMs,
-      tell: (weights) => this.#context.loadReported(this.name, weights),
-    });
-  }
-
-  #makeChecker(): HealthChecker | undefined {
-    const { healthChecks: checks } = this.resource;
-    if (checks === undefined) return undefined;
-    if (checks.some(({ probe }) => probe.kind === 'http')) this.stats.useHttp1();
-    return new HealthChecker({
-      cluster: this.name,
-      checks,
-      runtime: this.#context.runtime,
-      writer: this.#context.stats,
-      statPrefix: this.stats.prefix,
-      duty: this.#context.duty,
-      ways: this,
-      hasTraffic: () => this.#hasTraffic,
-    });
   }
 
   #release(): void {

@@ -118,7 +118,7 @@ function ask(client: Socket, id: number, method: string): void {
   encoder.begin();
   const fields = { ':method': method, ':scheme': 'http', ':authority': 'bench', ':path': '/' };
   for (const [name, value] of Object.entries(fields)) encoder.literal(name, value);
-  const block = encoder.finish().toString('latin1');
+  const block = encoder.finish();
   client.write(headersFrames(id, block, method === 'GET', FRAME_BYTES), 'latin1');
 }
 

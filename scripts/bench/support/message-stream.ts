@@ -191,6 +191,6 @@ function headers(
   encoder.limitTable(0);
   encoder.begin();
   for (const [name, value] of fields) encoder.literal(name, value);
-  const block = encoder.finish().toString('latin1');
+  const block = encoder.finish();
   return headersFrames(stream, block, endStream, DEFAULT_MAX_FRAME_BYTES);
 }

@@ -33,6 +33,7 @@ import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
 import { API_KEY_AUTH_DECLARATION } from './http/auth/api-key-auth.ts';
 import { CREDENTIAL_INJECTOR_DECLARATION } from './http/auth/credential-injector.ts';
 import { JSON_TO_METADATA_DECLARATION } from './http/json-to-metadata.ts';
+import { THRIFT_TO_METADATA_DECLARATION } from './http/matching/thrift-to-metadata.ts';
 import { GEOIP_DECLARATION } from './http/matching/geoip.ts';
 import { IP_TAGGING_DECLARATION } from './http/ip-tagging.ts';
 import { JWT_AUTHN_DECLARATION } from './http/jwt-authn.ts';
@@ -90,6 +91,7 @@ const HTTP_FILTERS = [
   JWT_AUTHN_DECLARATION,
   IP_TAGGING_DECLARATION,
   GEOIP_DECLARATION,
+  THRIFT_TO_METADATA_DECLARATION,
   JSON_TO_METADATA_DECLARATION,
   CREDENTIAL_INJECTOR_DECLARATION,
   API_KEY_AUTH_DECLARATION,

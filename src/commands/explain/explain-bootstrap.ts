@@ -44,6 +44,7 @@ export async function explainByBootstrap(
       outlierFd: createOutlierPage(),
       breakerFd: createBreakerPage(1),
       rateLimitFd: createRateLimitPage(),
+      scriptFd: -1,
     },
     explainsOnly: true,
     stats,

@@ -5,7 +5,8 @@
 import { performServerHandshake } from 'node:http2';
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../../shared/process/clock.ts';
+import { hasHungUp } from '../../../shared/posix/hung-up.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { AdminLimits } from './admin-limits.ts';
 import type { AdminExchange, AnswerFields, Refusal } from './exchange.ts';
 import { refuseHead } from './refusals.ts';
@@ -19,6 +20,8 @@ export interface Http2Parts {
 
 /** Besides the fields that a client chooses: method, path, scheme, authority. */
 const PSEUDO_FIELDS = 4;
+/** How often it is asked whether a client is still there. */
+const END_PERIOD_MS = 1000;
 
 /** Serves the connection, whose first bytes are in its buffer. Ends with it. */
 export function serveHttp2(socket: Socket, { clock, limits, serve }: Http2Parts): void {
@@ -35,7 +38,9 @@ export function serveHttp2(socket: Socket, { clock, limits, serve }: Http2Parts)
   // What a client does wrong ends its connection or stream, and is nobody's concern here.
   session.on('error', () => undefined);
   session.setTimeout(limits.idleMs, () => session.close());
-  watch(session, socket, { clock, periodMs: limits.stalledReaderMs });
+  const watched = { clock, periodMs: limits.stalledReaderMs };
+  const timers = [watchAnswers(session, socket, watched), watchEnd(socket, clock)];
+  socket.once('close', () => timers.forEach((timer) => timer.cancel()));
   session.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
     serve(http2Exchange({ stream, headers, socket, clock }));
@@ -44,15 +49,15 @@ export function serveHttp2(socket: Socket, { clock, limits, serve }: Http2Parts)
 
 /**
  * Closes a connection that answers no ping. After some violations of the protocol the library has
- * said goodbye and reads no more, not even the client's end, and tells nobody.
+ * said goodbye and reads no more, and tells nobody.
  */
-function watch(
+function watchAnswers(
   session: ServerHttp2Session,
   socket: Socket,
   { clock, periodMs }: { readonly clock: Clock; readonly periodMs: number },
-): void {
+): Timer {
   let isAnswered = true;
-  const timer = clock.every(
+  return clock.every(
     periodMs,
     () => {
       if (!isAnswered) return void socket.destroy();
@@ -63,7 +68,22 @@ function watch(
     },
     { unref: true },
   );
-  socket.once('close', () => timer.cancel());
+}
+
+/** Closes a connection whose client has left where the library does not read that it has. */
+function watchEnd(socket: Socket, clock: Clock): Timer {
+  // Node keeps the descriptor to itself.
+  const fd = (socket as { readonly _handle?: { readonly fd?: number } })._handle?.fd ?? -1;
+  let hasEnded = false;
+  return clock.every(
+    END_PERIOD_MS,
+    () => {
+      // What came before the end is usually read in between.
+      if (hasEnded) return void socket.destroy();
+      hasEnded = fd >= 0 && hasHungUp(fd);
+    },
+    { unref: true },
+  );
 }
 
 interface Http2Message {

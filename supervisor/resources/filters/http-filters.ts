@@ -37,6 +37,7 @@ import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
 import { API_KEY_AUTH_FILTER } from './http/auth/api-key-auth.ts';
 import { CREDENTIAL_INJECTOR_FILTER } from './http/auth/credential-injector.ts';
 import { JSON_TO_METADATA_FILTER } from './http/json-to-metadata.ts';
+import { THRIFT_TO_METADATA_FILTER } from './http/matching/thrift-to-metadata.ts';
 import { GEOIP_FILTER } from './http/matching/geoip.ts';
 import { IP_TAGGING_FILTER } from './http/ip-tagging.ts';
 import { JWT_AUTHN_FILTER } from './http/jwt-authn/jwt-authn.ts';
@@ -102,6 +103,7 @@ const ROWS = {
   jwt_authn: JWT_AUTHN_FILTER,
   ip_tagging: IP_TAGGING_FILTER,
   geoip: GEOIP_FILTER,
+  thrift_to_metadata: THRIFT_TO_METADATA_FILTER,
   json_to_metadata: JSON_TO_METADATA_FILTER,
   credential_injector: CREDENTIAL_INJECTOR_FILTER,
   api_key_auth: API_KEY_AUTH_FILTER,

@@ -3,6 +3,7 @@
  * type who wants what and what is known, takes answers of a type one after the other, and answers
  * each with its nonce on the stream that it came on. What a request says is the protocol's matter.
  */
+import { AnswerOrder } from './answer-order.ts';
 import { ControlStream } from '../../services/control-stream.ts';
 import { RequestEncoder, type Mux, type MuxOptions } from './discovery-request.ts';
 import { withCanonicalNames, type DiscoveryUpdate } from './discovery-update.ts';
@@ -17,13 +18,10 @@ import {
   type TypeState,
 } from './mux-state.ts';
 import { RefusalPace } from './refusal-pace.ts';
-import type { DiscoveryKind, ResourceType } from '../../resolved/resource-kinds.ts';
+import type { ResourceType } from '../../resolved/resource-kinds.ts';
 import { ResourceTtls } from './resource-ttls.ts';
 import { readResponseHead, type ResponseHead } from '../../services/response-head.ts';
 import type { Subscription } from './subscription.ts';
-
-/** What names clusters and is taken without waiting for them. */
-const NAMING: ReadonlySet<DiscoveryKind> = new Set(['listener', 'route_configuration']);
 
 export abstract class StreamMux<State extends TypeState> implements Mux {
   protected readonly options: MuxOptions;
@@ -31,8 +29,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   readonly #encoder: RequestEncoder;
   readonly #types = new Map<string, State>();
   readonly #stream: ControlStream;
-  /** Settles when the answers so far were read, and those for clusters are in force. */
-  #decoded: Promise<unknown> = Promise.resolve();
+  readonly #order = new AnswerOrder();
   #isNodeSent = false;
   #isFlushPlanned = false;
 
@@ -178,21 +175,9 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     if (state === undefined) return this.#stream.ignored(head.typeUrl);
     const { generation } = this.#stream;
     if (kind === 'sotw') state.nonce = head.nonce;
-    // Short answers do not overtake long ones that were sent before them.
-    const decoding = this.#decode(state, message);
-    const turn = Promise.all([this.#decoded, decoding, state.last, ...this.#beforeThose(state)]);
-    this.#decoded = Promise.all([this.#decoded, decoding]).then(() => undefined);
-    state.last = turn.then(([, decoded]) => this.#answer(state, decoded, head, generation));
-    // What names clusters finds those that were sent before it.
-    if (state.type.kind === 'cluster') this.#decoded = state.last;
-    await state.last;
-  }
-
-  /** Clusters go when what was sent before them and names them is known. */
-  #beforeThose({ type }: State): readonly Promise<void>[] {
-    if (type.kind !== 'cluster') return [];
-    const others = [...this.#types.values()].filter(({ type: other }) => NAMING.has(other.kind));
-    return others.map(({ last }) => last);
+    await this.#order.take(state, this.#types, this.#decode(state, message), (decoded) =>
+      this.#answer(state, decoded, head, generation),
+    );
   }
 
   async #decode({ type }: State, message: Buffer): Promise<unknown> {

@@ -16,9 +16,31 @@ export async function stillThere(things: readonly WeakRef<object>[]): Promise<nu
   return things.filter((thing) => thing.deref() !== undefined).length;
 }
 
-async function collectGarbage(): Promise<void> {
+/** Bytes by which the heap grows where only its young objects are collected, every 500 rounds. */
+export function grownBySmallCollections(rounds: number, round: () => void): number {
+  const collect = collector();
+  const before = usedAfter(() => collect());
+  for (let at = 1; at <= rounds; at++) {
+    round();
+    if (at % 500 === 0) collect({ type: 'minor' });
+  }
+  return usedAfter(() => collect({ type: 'minor' })) - before;
+}
+
+function usedAfter(collect: () => void): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+type Collector = (options?: { readonly type: 'minor' }) => void;
+
+function collector(): Collector {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
+  return runInNewContext('gc') as Collector;
+}
+
+async function collectGarbage(): Promise<void> {
+  const collect = collector();
   // What a turn of the loop has looked at stays until its end.
   await setImmediate();
   collect();

@@ -85,7 +85,7 @@ export function headersFrame(
   encoder.limitTable(0);
   encoder.begin();
   for (const [name, value] of fields) encoder.field(name, value);
-  const block = encoder.finish().toString('latin1');
+  const block = encoder.finish();
   return frameHeader(block.length, FrameType.headers, flags | Flag.endHeaders, stream) + block;
 }
 

@@ -132,9 +132,9 @@ export class HpackEncoder {
     this.#text(value);
   }
 
-  /** The block, valid until the next one begins, of whichever encoder. */
-  finish(): Buffer {
-    return scratch.subarray(0, this.#length);
+  /** The block, a character per byte. */
+  finish(): string {
+    return scratch.toString('latin1', 0, this.#length);
   }
 
   /** True where the table has the field; else its name and value follow, for the table or not. */

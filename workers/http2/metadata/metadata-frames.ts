@@ -81,7 +81,7 @@ function metadataFrames(stream: number, metadata: Metadata): string {
   const encoder = new HpackEncoder();
   encoder.begin();
   for (const [name, value] of metadata) encoder.literal(name, value);
-  const block = encoder.finish().toString('latin1');
+  const block = encoder.finish();
   let frames = '';
   for (let at = 0; at < block.length; at += DEFAULT_MAX_FRAME_BYTES) {
     const piece = block.slice(at, at + DEFAULT_MAX_FRAME_BYTES);

@@ -5,7 +5,8 @@
  */
 import type { RedisHostSettings } from '../../../shared/resources/filters/network/redis-proxy.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
-import type { Transport, TransportHandler } from '../../net/transport.ts';
+import type { TransportHandler } from '../../net/byte-stream.ts';
+import type { Transport } from '../../net/transport.ts';
 import { openUpstream } from '../../upstream-transport/upstream-transport.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { HostUser, UpstreamHost } from '../../upstream/hosts/host.ts';

@@ -48,6 +48,8 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   readonly #headers: HeaderMap;
   #encoder: RequestEncoder | undefined = undefined;
   connection: UpstreamConnectionInfo | undefined = undefined;
+  next: PoolClient | undefined = undefined;
+  previous: PoolClient | undefined = undefined;
   /** Set once the whole request is known. */
   #sawEnd: boolean;
   /** There once something of the request had to wait. */

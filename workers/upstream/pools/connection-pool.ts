@@ -32,7 +32,7 @@ export interface PoolConnection<Waiter> extends SuppliedConnection {
 }
 
 /** What pools of one protocol have in common. */
-export interface PoolProtocol<Waiter extends PoolWaiter> {
+export interface PoolProtocol<Waiter extends PoolWaiter<Waiter>> {
   connect(pool: ConnectionPool<Waiter>): PoolConnection<Waiter>;
   /** `max_requests` and `max_connection_pools` hold; requests count in any case. */
   readonly limitsRequests: boolean;
@@ -51,7 +51,7 @@ export interface PoolPlace {
   readonly priority: Priority;
 }
 
-export class ConnectionPool<Waiter extends PoolWaiter> implements PreconnectedPool {
+export class ConnectionPool<Waiter extends PoolWaiter<Waiter>> implements PreconnectedPool {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
   readonly limits: ResourceLimits;

@@ -26,7 +26,7 @@ export interface UpstreamConnectionInfo extends ConnectionFacts {
 }
 
 /** One request on its way to a host: hears of the pool, then of the response. */
-export interface PoolClient extends ResponseDecoder, PoolWaiter {
+export interface PoolClient extends ResponseDecoder, PoolWaiter<PoolClient> {
   /** May be called before `newStream` returns. */
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionInfo): void;
 }

@@ -8,7 +8,8 @@ import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import { socketAddress } from '../../net/addresses.ts';
 import { connectErrorText } from '../../net/connection-errors.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
-import type { Transport, TransportHandler } from '../../net/transport.ts';
+import type { TransportHandler } from '../../net/byte-stream.ts';
+import type { Transport } from '../../net/transport.ts';
 import type { ResetReason } from '../../stream/codec.ts';
 import { openUpstream } from '../../upstream-transport/upstream-transport.ts';
 import { type ClosingSide, ConnectionAccount, connectFailureOf } from './connection-account.ts';
@@ -38,7 +39,7 @@ export interface ConnectionLimits {
   readonly alpn?: readonly string[];
 }
 
-export abstract class PooledConnection<Waiter extends PoolWaiter>
+export abstract class PooledConnection<Waiter extends PoolWaiter<Waiter>>
   implements PoolConnection<Waiter>, TransportHandler, TimerOwner, ConnectionFacts
 {
   readonly id = nextUpstreamConnectionId();

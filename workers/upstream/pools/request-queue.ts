@@ -3,6 +3,7 @@
  * with what is counted of them. Which connection serves them is the pool's decision.
  */
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
+import { type Member, Members } from '../../loop/members.ts';
 import type { ResetReason } from '../../stream/codec.ts';
 import type { UpstreamCluster } from '../cluster.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
@@ -12,7 +13,7 @@ const { index } = CLUSTER;
 const HOST_RQ_PENDING_ACTIVE = HOST.index.rq_pending_active;
 
 /** A request that needs a connection. */
-export interface PoolWaiter {
+export interface PoolWaiter<Self> extends Member<Self> {
   /**
    * `detail` is the operating system's word, empty when there is none. `triedHost` is false when a
    * limit refused the request before the host was involved.
@@ -20,11 +21,11 @@ export interface PoolWaiter {
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void;
 }
 
-export class RequestQueue<Waiter extends PoolWaiter> {
+export class RequestQueue<Waiter extends PoolWaiter<Waiter>> {
   readonly #cluster: UpstreamCluster;
   readonly #host: UpstreamHost;
   readonly #limits: ResourceLimits;
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiting = new Members<Waiter>();
 
   constructor(cluster: UpstreamCluster, host: UpstreamHost, limits: ResourceLimits) {
     this.#cluster = cluster;
@@ -52,11 +53,9 @@ export class RequestQueue<Waiter extends PoolWaiter> {
 
   /** The request that has waited longest; it waits no longer. */
   shift(): Waiter | undefined {
-    for (const waiter of this.#waiting) {
-      this.#remove(waiter);
-      return waiter;
-    }
-    return undefined;
+    const waiter = this.#waiting.first;
+    if (waiter !== undefined) this.#remove(waiter);
+    return waiter;
   }
 
   /** Its sender takes a request back; false when it does not wait. */
@@ -70,7 +69,7 @@ export class RequestQueue<Waiter extends PoolWaiter> {
   /** Fails what waits now; a request that comes back at once as another attempt waits again. */
   failAll(reason: ResetReason, detail: string): void {
     const { writer, base } = this.#cluster.stats;
-    for (const waiter of Array.from(this.#waiting)) {
+    for (const waiter of this.#waiting.all()) {
       this.#remove(waiter);
       writer.increment(base + index.upstream_rq_pending_failure_eject);
       waiter.onPoolFailure(reason, detail, true);
@@ -78,7 +77,7 @@ export class RequestQueue<Waiter extends PoolWaiter> {
   }
 
   #remove(waiter: Waiter): boolean {
-    if (!this.#waiting.delete(waiter)) return false;
+    if (!this.#waiting.remove(waiter)) return false;
     const { writer, base } = this.#cluster.stats;
     writer.subtract(base + index.upstream_rq_pending_active, 1);
     writer.subtract(this.#host.statBase + HOST_RQ_PENDING_ACTIVE, 1);

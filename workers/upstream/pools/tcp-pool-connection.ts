@@ -11,7 +11,7 @@ import type { PoolWaiter } from './request-queue.ts';
 const KEPT_BYTES_MAX = 16 * 1024;
 
 /** Who has a connection, or waits for one. */
-export interface TcpPoolClient extends PoolWaiter {
+export interface TcpPoolClient extends PoolWaiter<TcpPoolClient> {
   /** May be called before `newStream` returns. */
   onPoolReady(connection: TcpPoolConnection): void;
   /** Valid during the call only. */

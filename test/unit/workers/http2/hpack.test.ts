@@ -16,7 +16,7 @@ function decodeAll(decoder: HpackDecoder, block: Buffer): Field[] {
 function encodeAll(encoder: HpackEncoder, fields: readonly Field[]): Buffer {
   encoder.begin();
   for (const [name, value] of fields) encoder.field(name, value);
-  return Buffer.from(encoder.finish());
+  return Buffer.from(encoder.finish(), 'latin1');
 }
 
 const REQUESTS: readonly (readonly Field[])[] = [

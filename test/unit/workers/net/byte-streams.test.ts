@@ -11,7 +11,7 @@ import type { ByteStream, ByteStreamOwner } from '../../../../workers/net/byte-s
 import { type ConnectTo, HandleStream } from '../../../../workers/net/handle-stream.ts';
 import { type RuntimeHandles, runtimeHandles } from '../../../../workers/net/runtime-handles.ts';
 import { SocketStream } from '../../../../workers/net/socket-stream.ts';
-import { TlsStream } from '../../../../workers/net/tls-stream.ts';
+import { TlsStream } from '../../../../workers/net/tls/tls-stream.ts';
 import { makeAuthority } from '../../../support/parts/certificates.ts';
 
 const LIMIT_BYTES = 64 * 1024;

@@ -9,12 +9,12 @@ import { after, describe, it } from 'node:test';
 import { HeldBytes } from '../../../../workers/loop/held-bytes.ts';
 import type { ByteStreamOwner } from '../../../../workers/net/byte-stream.ts';
 import { runtimeHandles } from '../../../../workers/net/runtime-handles.ts';
-import { type InnerContext, runtimeTls } from '../../../../workers/net/runtime-tls.ts';
-import { carrierOfSocket } from '../../../../workers/net/tls-carrier.ts';
+import { type InnerContext, runtimeTls } from '../../../../workers/net/tls/runtime-tls.ts';
+import { carrierOfSocket } from '../../../../workers/net/tls/tls-carrier.ts';
 import {
   type ServerHandshake,
   TlsServerStream,
-} from '../../../../workers/net/tls-server-stream.ts';
+} from '../../../../workers/net/tls/tls-server-stream.ts';
 import { inBytes } from '../../../support/in-bytes.ts';
 import { makeAuthority } from '../../../support/parts/certificates.ts';
 

@@ -38,7 +38,7 @@ function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamCluster
     writer: new StatStore(),
     clock: systemClock,
     random: Math.random,
-    pages: { breakerFd: createBreakerPage(1), outlierFd: -1, rateLimitFd: -1 },
+    pages: { breakerFd: createBreakerPage(1), outlierFd: -1, rateLimitFd: -1, scriptFd: -1 },
     concurrency: 1,
     runtime: () => new Map(),
     eventLogs: new EventLogs(unused),

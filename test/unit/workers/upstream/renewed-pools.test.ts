@@ -57,6 +57,8 @@ describe('connections of a cluster whose hosts change', () => {
 function waiter(onPoolFailure: TcpPoolClient['onPoolFailure']): TcpPoolClient {
   const never = (): never => assert.fail('there is no connection');
   return {
+    next: undefined,
+    previous: undefined,
     onPoolFailure,
     onPoolReady: never,
     onData: never,

@@ -9,7 +9,7 @@ import {
 import { isFitField } from '../../../stream/permitted.ts';
 import type { MutationCheck, MutationKind } from '../../common/mutation-rules.ts';
 import { QueryParameters } from '../../../../shared/text/query-parameters.ts';
-import type { Allowed, HeaderPair, ResponseEdits } from './check.ts';
+import { type Allowed, type HeaderPair, NO_CHANGES, type ResponseEdits } from './check.ts';
 
 export interface ChangeRules {
   readonly validates: boolean;
@@ -27,6 +27,7 @@ export function changesRequest(outcome: Allowed): boolean {
 
 /** False where a change may not be: the request is refused then, changed in part. */
 export function applyToRequest(headers: HeaderMap, outcome: Allowed, rules: ChangeRules): boolean {
+  if (outcome === NO_CHANGES) return true;
   return (
     each(outcome.set, 'set', rules, (name, value) => headers.set(name, value)) &&
     each(outcome.add, 'append', rules, (name, value) => add(headers, name, value)) &&

@@ -30,7 +30,8 @@ export function writeCheckRequest(request: CheckedRequest, facts: CheckFacts): B
   const writer = new ProtoWriter();
   writer.message(1, () => {
     const service = headers.get('x-envoy-downstream-service-cluster') ?? '';
-    writeSource(writer, info, { ...options, service });
+    const { includesPeerCertificate } = options;
+    writeSource(writer, info, { includesPeerCertificate, service });
     writeDestination(writer, info.connection, labels);
     writer.message(4, () => {
       writer.message(1, () => writeTime(writer, info.startWallMs));
@@ -106,10 +107,10 @@ function rawEntry(writer: ProtoWriter): Visit {
   };
 }
 
-/** 64 bits, which name the check in the logs of its service. */
+/** A number of 19 digits, which fits 64 bits and names the check in the logs of its service. */
 function randomId(): string {
-  const half = (): bigint => BigInt(Math.floor(Math.random() * 0x1_0000_0000));
-  return String((half() << 32n) | half());
+  const digits = (from: number): number => Math.floor(from * (1 + 9 * Math.random()));
+  return `${digits(1e8)}${digits(1e9)}`;
 }
 
 /** Texts of a message are UTF-8. */

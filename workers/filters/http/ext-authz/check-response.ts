@@ -2,7 +2,7 @@
 import type { Struct } from '../../../../shared/text/dictionary.ts';
 import { type ProtoField, visitFields } from '../../../../shared/protobuf/proto-reader.ts';
 import { readStruct } from '../../../../shared/protobuf/struct-message.ts';
-import type { CheckOutcome, Denied, HeaderPair } from './check.ts';
+import { type CheckOutcome, type Denied, type HeaderPair, NO_CHANGES } from './check.ts';
 
 const FORBIDDEN = 403;
 const INTERNAL_ERROR = 500;
@@ -58,23 +58,23 @@ export function readCheckResponse(bytes: Buffer): CheckOutcome {
 }
 
 function allowed(ok: OkPart | undefined, metadata: Struct | undefined): CheckOutcome {
-  const headers = ok?.headers ?? [];
-  const response = ok?.response ?? [];
+  if (ok === undefined) return metadata === undefined ? NO_CHANGES : { ...NO_CHANGES, metadata };
+  const { headers, response } = ok;
   return {
     kind: 'ok',
     set: headers.filter(({ append }) => append !== true).map(pairOf),
     add: [],
     append: headers.filter(({ append }) => append === true).map(pairOf),
-    remove: ok?.remove ?? [],
-    queryToSet: ok?.queryToSet ?? [],
-    queryToRemove: ok?.queryToRemove ?? [],
+    remove: ok.remove,
+    queryToSet: ok.queryToSet,
+    queryToRemove: ok.queryToRemove,
     response: {
       add: ofAction(response, APPEND_OR_ADD),
       addIfAbsent: ofAction(response, ADD_IF_ABSENT),
       set: ofAction(response, OVERWRITE_OR_ADD),
       overwriteIfExists: ofAction(response, OVERWRITE_OR_ADD + 1),
     },
-    metadata: ok?.metadata ?? metadata,
+    metadata: ok.metadata ?? metadata,
   };
 }
 

@@ -66,6 +66,19 @@ export const NO_RESPONSE_EDITS: ResponseEdits = {
   overwriteIfExists: [],
 };
 
+/** The usual answer: the request passes as it is. */
+export const NO_CHANGES: Allowed = {
+  kind: 'ok',
+  set: [],
+  add: [],
+  append: [],
+  remove: [],
+  queryToSet: [],
+  queryToRemove: [],
+  response: NO_RESPONSE_EDITS,
+  metadata: undefined,
+};
+
 export interface CheckOwner {
   /** Once, unless it is cancelled; may be called before `check` returns. */
   onOutcome(outcome: CheckOutcome): void;

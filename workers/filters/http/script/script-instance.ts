@@ -8,7 +8,7 @@ import {
 import type { FilterContext } from '../../filter-context.ts';
 import type { CallBudget } from './script-fetch.ts';
 import { type Half, requestHalf, responseHalf } from './script-half.ts';
-import type { ScriptMarks } from './script-marks.ts';
+import type { ScriptMarks } from '../../../../shared/limits/script-page.ts';
 
 /** Of one stack in the log. */
 const STACK_CHARACTERS_MAX = 4_096;

@@ -8,16 +8,35 @@ import type { FilterDefinition } from '../../../../shared/scripts/filter.ts';
 import { definedFilter } from '../../../../shared/scripts/filter.ts';
 import { readerOf, runModule } from '../../../../shared/scripts/run-module.ts';
 import type { ScriptModule } from '../../../../shared/scripts/script-module.ts';
-import { ScriptMarks } from './script-marks.ts';
+import { ScriptMarks } from '../../../../shared/limits/script-page.ts';
+import type { ScriptNotice } from '../../../../shared/messages/worker-notices.ts';
 
 /** A filter, or a route's settings for one. */
 export interface ModuleUser {
   readonly loadTimeoutMs: number;
+  readonly loopTimeoutMs: number;
   /** Makes what the filter runs, and gives what puts it in force. Rejects when it cannot. */
   prepare(definition: FilterDefinition, moduleId: number): Promise<() => void>;
+  /** Its module held a worker for too long, and is not run any more. */
+  disable(): void;
   /** There is no version that this user can run. */
   failed(error: unknown): void;
 }
+
+/** What the worker has for them. */
+export interface ScriptHost {
+  marks(): ScriptMarks;
+  every(periodMs: number, act: () => void): void;
+  notify(notice: ScriptNotice): void;
+}
+
+const BEAT_MS = 100;
+
+const ALONE: ScriptHost = {
+  marks: () => ScriptMarks.apart(),
+  every: () => undefined,
+  notify: () => undefined,
+};
 
 interface Version {
   readonly digest: string;
@@ -26,10 +45,28 @@ interface Version {
 
 export class ScriptModules {
   readonly #modules = new Map<string, SharedModule>();
-  readonly marks: ScriptMarks;
+  readonly #disabled = new Set<number>();
+  readonly #host: ScriptHost;
+  #marks: ScriptMarks | undefined = undefined;
 
-  constructor(marks = new ScriptMarks(new Int32Array(2), 0)) {
-    this.marks = marks;
+  constructor(host: ScriptHost = ALONE) {
+    this.#host = host;
+  }
+
+  /** The first that asks starts the beat by which the supervisor sees that this worker turns. */
+  get marks(): ScriptMarks {
+    if (this.#marks === undefined) {
+      const marks = this.#host.marks();
+      this.#marks = marks;
+      this.#host.every(BEAT_MS, () => marks.beat());
+    }
+    return this.#marks;
+  }
+
+  /** This version is not run any more, by whoever runs it or will. */
+  disable(moduleId: number): void {
+    this.#disabled.add(moduleId);
+    for (const module of this.#modules.values()) module.disable(moduleId);
   }
 
   /** A filter that runs the module joins those that do; gives what ends that. */
@@ -58,7 +95,7 @@ export class ScriptModules {
   #of(entry: string): SharedModule {
     let shared = this.#modules.get(entry);
     if (shared === undefined) {
-      shared = new SharedModule();
+      shared = new SharedModule(this.#disabled, this.#host);
       this.#modules.set(entry, shared);
     }
     return shared;
@@ -67,22 +104,33 @@ export class ScriptModules {
 
 class SharedModule {
   readonly users = new Set<ModuleUser>();
-  readonly id = nextId();
+  readonly #disabled: ReadonlySet<number>;
+  readonly #host: ScriptHost;
   #present: Version | undefined = undefined;
   #prepared: { readonly digest: string; readonly ready: Promise<() => void> } | undefined;
+
+  constructor(disabled: ReadonlySet<number>, host: ScriptHost) {
+    this.#disabled = disabled;
+    this.#host = host;
+  }
+
+  disable(moduleId: number): void {
+    if (this.#present === undefined || idOf(this.#present.digest) !== moduleId) return;
+    for (const user of this.users) user.disable();
+  }
 
   /** For one that joins: it gets the version, and a version that is new to all goes to all. */
   async offer(module: ScriptModule, user: ModuleUser): Promise<void> {
     const { digest } = module;
     try {
       const present = this.#present;
-      if (present?.digest === digest) (await user.prepare(present.definition, this.id))();
+      if (present?.digest === digest) await this.#take(user, present);
       else await this.use(module);
     } catch (error) {
       const present = this.#present;
       if (present === undefined || present.digest === digest) return user.failed(error);
       try {
-        (await user.prepare(present.definition, this.id))();
+        await this.#take(user, present);
       } catch (older) {
         user.failed(older);
       }
@@ -91,6 +139,16 @@ class SharedModule {
 
   async prepare(module: ScriptModule): Promise<void> {
     await this.#preparation(module);
+  }
+
+  async #take(user: ModuleUser, { definition, digest }: Version): Promise<void> {
+    (await user.prepare(definition, idOf(digest)))();
+    if (this.#disabled.has(idOf(digest))) user.disable();
+  }
+
+  #tell({ entry, digest }: ScriptModule): void {
+    const loopTimeoutMs = Math.max(...[...this.users].map((user) => user.loopTimeoutMs));
+    this.#host.notify({ kind: 'script_began', module: idOf(digest), entry, loopTimeoutMs });
   }
 
   async use(module: ScriptModule): Promise<void> {
@@ -120,17 +178,19 @@ class SharedModule {
     const asked = [...this.users];
     const acts = await within(
       timeoutMs,
-      Promise.all(asked.map(async (user) => await user.prepare(definition, this.id))),
+      Promise.all(asked.map(async (user) => await user.prepare(definition, idOf(digest)))),
     );
     return () => {
       if (this.#present?.digest === digest) return;
       this.#present = { digest, definition };
       this.#prepared = undefined;
       for (const act of acts) act();
+      this.#tell(module);
+      if (this.#disabled.has(idOf(digest))) this.disable(idOf(digest));
       // Those that joined meanwhile.
       for (const user of this.users) {
         if (asked.includes(user)) continue;
-        user.prepare(definition, this.id).then(
+        user.prepare(definition, idOf(digest)).then(
           (act) => act(),
           (error: unknown) => user.failed(error),
         );
@@ -139,11 +199,9 @@ class SharedModule {
   }
 }
 
-let lastId = 0;
-
-function nextId(): number {
-  lastId = (lastId + 1) & 0x7fff_ffff;
-  return lastId;
+/** Above 0, and of 28 bits. */
+function idOf(digest: string): number {
+  return Number.parseInt(digest.slice(0, 7), 16) || 1;
 }
 
 /** For what waits while it is loaded; a loop without end is stopped where it runs. */

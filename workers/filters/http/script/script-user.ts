@@ -45,6 +45,16 @@ export class ScriptUser implements ModuleUser {
     return this.#parts.settings.options.loadTimeoutMs;
   }
 
+  get loopTimeoutMs(): number {
+    return this.#parts.settings.options.loopTimeoutMs;
+  }
+
+  disable(): void {
+    const { context, base } = this.#parts;
+    this.instance = undefined;
+    context.stats.setGauge(base + SCRIPT.index.disabled, 1);
+  }
+
   async prepare(definition: FilterDefinition, moduleId: number): Promise<() => void> {
     const { schema } = definition;
     const given: unknown = JSON.parse(this.#settings);
@@ -61,6 +71,7 @@ export class ScriptUser implements ModuleUser {
     const instance = new ScriptInstance(this.#parts, handlers, moduleId);
     return () => {
       this.instance = instance;
+      this.#parts.context.stats.setGauge(this.#parts.base + SCRIPT.index.disabled, 0);
       this.#parts.context.stats.increment(this.#parts.base + SCRIPT.index.loads);
       this.#settled();
     };

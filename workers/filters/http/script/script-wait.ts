@@ -10,6 +10,7 @@ export class ScriptWait implements TimerOwner {
   #failed: ((error: unknown) => void) | undefined = undefined;
   /** Of the promise that is waited for; others are of no interest any more. */
   #turn = 0;
+  #isWaiting = false;
 
   constructor(instance: ScriptInstance, owner: Endable) {
     this.#instance = instance;
@@ -27,6 +28,7 @@ export class ScriptWait implements TimerOwner {
     this.#failed = failed;
     context.loop.timers.list(parts.settings.options.callbackTimeoutMs).arm(this.#timer);
     parts.marks.awaits(moduleId);
+    this.#isWaiting = true;
     const end = (act: () => void): void => {
       if (turn !== this.#turn) return;
       this.end();
@@ -40,6 +42,8 @@ export class ScriptWait implements TimerOwner {
 
   end(): void {
     this.#turn++;
+    if (this.#isWaiting) this.#instance.parts.marks.awaitsNoMore();
+    this.#isWaiting = false;
     this.#timer.disarm();
   }
 

@@ -5,7 +5,7 @@
  */
 import type tls from 'node:tls';
 import { EncryptedStream, type EncryptedStreamOptions } from './encrypted-stream.ts';
-import type { StreamHandle } from './runtime-handles.ts';
+import type { StreamHandle } from '../runtime-handles.ts';
 
 export class TlsStream extends EncryptedStream {
   readonly #socket: tls.TLSSocket;

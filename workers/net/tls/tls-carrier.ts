@@ -1,9 +1,9 @@
 /** What the server's side of TLS stands on: an accepted handle, bare or still in its socket. */
 import type net from 'node:net';
-import { HandleAddresses } from './addressed-stream.ts';
-import type { StreamAddresses } from './byte-stream.ts';
-import type { StreamHandle } from './runtime-handles.ts';
-import { socketOfHandle } from './socket-stream.ts';
+import { HandleAddresses } from '../addressed-stream.ts';
+import type { StreamAddresses } from '../byte-stream.ts';
+import type { StreamHandle } from '../runtime-handles.ts';
+import { socketOfHandle } from '../socket-stream.ts';
 
 export interface TlsCarrier {
   /** Undefined when there is none any more. */

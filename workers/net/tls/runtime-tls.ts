@@ -3,7 +3,7 @@
  * open stream handle. They are no stable interface of Node.js; their users ask `runtimeTls`
  * first and go by node:tls where it answers undefined.
  */
-import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
+import { runtimeHandles, type StreamHandle } from '../runtime-handles.ts';
 
 /** What the runtime keeps of a `tls.SecureContext`. */
 export type InnerContext = object;

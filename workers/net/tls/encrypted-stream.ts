@@ -3,11 +3,11 @@
  * buffer. The handle encrypts one write at a time, so what is written meanwhile waits here; and it
  * may report what it has decrypted already after reading was stopped, which waits here too.
  */
-import type { HeldBytes } from '../loop/held-bytes.ts';
-import { AddressedStream } from './addressed-stream.ts';
-import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
-import { systemError, UV_EOF } from './connection-errors.ts';
-import type { RuntimeHandles, StreamHandle } from './runtime-handles.ts';
+import type { HeldBytes } from '../../loop/held-bytes.ts';
+import { AddressedStream } from '../addressed-stream.ts';
+import type { ByteStream, ByteStreamOwner, StreamAddresses } from '../byte-stream.ts';
+import { systemError, UV_EOF } from '../connection-errors.ts';
+import type { RuntimeHandles, StreamHandle } from '../runtime-handles.ts';
 
 export interface EncryptedStreamOptions {
   readonly handles: RuntimeHandles;

@@ -5,7 +5,7 @@
  * handshake's to know.
  */
 import { EncryptedStream, type EncryptedStreamOptions } from './encrypted-stream.ts';
-import type { StreamHandle } from './runtime-handles.ts';
+import type { StreamHandle } from '../runtime-handles.ts';
 import type { InnerContext, RuntimeTls, TlsHandle } from './runtime-tls.ts';
 import type { TlsCarrier } from './tls-carrier.ts';
 

@@ -1,0 +1,99 @@
+/** Finds out how bytes carry a Thrift message, and reads its head. */
+import { CompactReader } from './compact-reader.ts';
+import { BinaryReader, type MessageHead, ThriftError, type ThriftReader } from './thrift-reader.ts';
+
+export type ThriftTransport = 'auto' | 'framed' | 'unframed' | 'header';
+export type ThriftProtocol = 'auto' | 'binary' | 'binary/non-strict' | 'compact';
+
+export interface ThriftMessage extends MessageHead {
+  /** With `(auto)` where nobody has said it. */
+  readonly transport: string;
+  readonly protocol: string;
+  /** Of a header transport. */
+  readonly headerFlags: number | undefined;
+  /** Stands before the message's structure. */
+  readonly body: ThriftReader;
+}
+
+const HEADER_MAGIC = 0x0fff;
+const BINARY_MAGIC = 0x8001;
+const COMPACT_MAGIC = 0x8201;
+const COMPACT_MASK = 0xff1f;
+/** What a frame's length and a header's magic take. */
+const LOOK_BYTES = 6;
+
+/** Throws a ThriftError at what is none, and a RangeError where bytes are missing. */
+export function readThriftMessage(
+  bytes: Buffer,
+  transport: ThriftTransport,
+  protocol: ThriftProtocol,
+): ThriftMessage {
+  const found = transport === 'auto' ? findTransport(bytes) : transport;
+  let start = found === 'unframed' ? 0 : 4;
+  let spoken = protocol;
+  let headerFlags: number | undefined;
+  if (found !== 'unframed') checkFrame(bytes);
+  if (found === 'header') {
+    const header = readHeader(bytes);
+    ({ start, headerFlags } = header);
+    spoken = protocol === 'auto' ? header.protocol : protocol;
+  } else if (protocol === 'auto') spoken = findProtocol(bytes, start);
+  const body = readerOf(spoken, bytes, start);
+  const mark = (name: string, isFound: boolean): string => (isFound ? `${name}(auto)` : name);
+  return {
+    ...body.head(),
+    transport: mark(found, transport === 'auto'),
+    protocol: mark(spoken, protocol === 'auto'),
+    headerFlags,
+    body,
+  };
+}
+
+function readerOf(protocol: ThriftProtocol, bytes: Buffer, start: number): ThriftReader {
+  if (protocol === 'compact') return new CompactReader(bytes, start);
+  return new BinaryReader(bytes, start, protocol === 'binary');
+}
+
+function isMagic(word: number): boolean {
+  return word === BINARY_MAGIC || (word & COMPACT_MASK) === COMPACT_MAGIC;
+}
+
+function findTransport(bytes: Buffer): ThriftTransport {
+  if (bytes.length < LOOK_BYTES) throw new RangeError('too short');
+  if (bytes.readInt32BE(0) > 0) {
+    const word = bytes.readUInt16BE(4);
+    if (word === HEADER_MAGIC) return 'header';
+    if (isMagic(word)) return 'framed';
+  }
+  if (isMagic(bytes.readUInt16BE(0))) return 'unframed';
+  throw new ThriftError('unknown transport');
+}
+
+function findProtocol(bytes: Buffer, start: number): ThriftProtocol {
+  const word = bytes.readUInt16BE(start);
+  if (word === BINARY_MAGIC) return 'binary';
+  if ((word & COMPACT_MASK) === COMPACT_MAGIC) return 'compact';
+  throw new ThriftError('unknown protocol');
+}
+
+function checkFrame(bytes: Buffer): void {
+  if (bytes.readInt32BE(0) <= 0) throw new ThriftError('invalid frame size');
+}
+
+/** Length, magic, flags, sequence, size of the header in words; then protocol and transforms. */
+function readHeader(bytes: Buffer): {
+  readonly start: number;
+  readonly headerFlags: number;
+  readonly protocol: ThriftProtocol;
+} {
+  if (bytes.readUInt16BE(4) !== HEADER_MAGIC) throw new ThriftError('invalid magic');
+  const headerFlags = bytes.readUInt16BE(6);
+  const start = 14 + bytes.readUInt16BE(12) * 4;
+  // Both numbers are small: they have a byte each.
+  const protocol = bytes.readUInt8(14);
+  const transforms = bytes.readUInt8(15);
+  if (transforms !== 0) throw new ThriftError('transforms are unknown');
+  if (protocol === 0) return { start, headerFlags, protocol: 'binary' };
+  if (protocol === 2) return { start, headerFlags, protocol: 'compact' };
+  throw new ThriftError('unknown protocol');
+}

@@ -1,0 +1,249 @@
+/**
+ * Writes what the Thrift messages in bodies say into dynamic metadata. Source:
+ * envoy.filters.http.thrift_to_metadata.
+ */
+import { isUtf8 } from 'node:buffer';
+import {
+  THRIFT_TO_METADATA,
+  type ThriftEntry,
+  type ThriftFact,
+  type ThriftRule,
+  type ThriftToMetadataFilterSettings,
+  type ThriftToMetadataOptions,
+} from '../../../shared/resources/filters/http/matching/thrift-to-metadata.ts';
+import { dictionary } from '../../../shared/text/dictionary.ts';
+import { readThriftMessage, type ThriftMessage } from '../../../shared/thrift/thrift-message.ts';
+import { ThriftError, ThriftType, type ThriftValue } from '../../../shared/thrift/thrift-reader.ts';
+import type {
+  DataStatus,
+  FilterCallbacks,
+  FilterFactory,
+  HeadersStatus,
+} from '../../stream/filter.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import { addMetadata } from '../common/add-metadata.ts';
+import type { FilterContext } from '../filter-context.ts';
+import { PassThroughFilter } from '../pass-through-filter.ts';
+
+type Stat = keyof typeof THRIFT_TO_METADATA.index;
+
+interface Side {
+  readonly rules: readonly ThriftRule[];
+  readonly count: (stat: Stat) => void;
+}
+
+interface ThriftParts {
+  readonly options: ThriftToMetadataOptions;
+  readonly request: Side;
+  readonly response: Side;
+}
+
+const MESSAGE_TYPES = ['', 'call', 'reply', 'exception', 'oneway'];
+const REPLY = 2;
+
+export function makeThriftToMetadataFilter(
+  { name, options }: ThriftToMetadataFilterSettings,
+  context: FilterContext,
+): FilterFactory {
+  const { stats } = context;
+  const side = (rules: readonly ThriftRule[], of: string): Side => {
+    const base = stats.defineBlock(THRIFT_TO_METADATA, `thrift_to_metadata.${of}.`);
+    context.onBlock(base);
+    return { rules, count: (stat) => stats.increment(base + THRIFT_TO_METADATA.index[stat]) };
+  };
+  const request = side(options.requestRules, 'rq');
+  const response = side(options.responseRules, 'resp');
+  const parts = { options, request, response };
+  return { name, create: (callbacks) => new ThriftToMetadataFilter(parts, callbacks) };
+}
+
+class ThriftToMetadataFilter extends PassThroughFilter {
+  readonly #parts: ThriftParts;
+  readonly #callbacks: FilterCallbacks;
+  /** Bodies while they come; undefined when there is nothing to wait for. */
+  #request: Buffer[] | undefined = undefined;
+  #response: Buffer[] | undefined = undefined;
+
+  constructor(parts: ThriftParts, callbacks: FilterCallbacks) {
+    super();
+    this.#parts = parts;
+    this.#callbacks = callbacks;
+  }
+
+  override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
+    if (!this.#begins(this.#parts.request, headers, endStream)) return 'continue';
+    this.#request = [];
+    return 'stop';
+  }
+
+  override decodeData(data: Buffer, endStream: boolean): DataStatus {
+    const pieces = this.#request;
+    if (pieces === undefined) return 'continue';
+    pieces.push(Buffer.from(data));
+    if (!endStream) return 'stop_and_buffer';
+    this.#finishRequest();
+    return 'continue';
+  }
+
+  override decodeTrailers(): HeadersStatus {
+    this.#finishRequest();
+    return 'continue';
+  }
+
+  override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
+    if (!this.#begins(this.#parts.response, headers, endStream)) return 'continue';
+    this.#response = [];
+    return 'stop';
+  }
+
+  override encodeData(data: Buffer, endStream: boolean): DataStatus {
+    const pieces = this.#response;
+    if (pieces === undefined) return 'continue';
+    pieces.push(Buffer.from(data));
+    if (!endStream) return 'stop_and_buffer';
+    this.#finishResponse();
+    return 'continue';
+  }
+
+  override encodeTrailers(): HeadersStatus {
+    this.#finishResponse();
+    return 'continue';
+  }
+
+  /** Whether there is a body to wait for. */
+  #begins(side: Side, headers: HeaderMap, endStream: boolean): boolean {
+    if (side.rules.length === 0) return false;
+    const { contentTypes, allowsNoContentType } = this.#parts.options;
+    const type = headers.get('content-type') ?? '';
+    if (type === '' ? !allowsNoContentType : !contentTypes.includes(type)) {
+      side.count('mismatched_content_type');
+      return false;
+    }
+    if (!endStream) return true;
+    this.#none(side);
+    return false;
+  }
+
+  #finishRequest(): void {
+    if (this.#request !== undefined) this.#read(this.#parts.request, this.#request);
+    this.#request = undefined;
+  }
+
+  #finishResponse(): void {
+    if (this.#response !== undefined) this.#read(this.#parts.response, this.#response);
+    this.#response = undefined;
+  }
+
+  #read(side: Side, pieces: readonly Buffer[]): void {
+    const bytes = Buffer.concat(pieces);
+    if (bytes.length === 0) {
+      this.#none(side);
+      return;
+    }
+    const { transport, protocol } = this.#parts.options;
+    let message: ThriftMessage;
+    try {
+      message = readThriftMessage(bytes, transport, protocol);
+    } catch (error) {
+      if (!(error instanceof ThriftError || error instanceof RangeError)) throw error;
+      side.count('invalid_thrift_body');
+      for (const { onMissing } of side.rules) this.#write(onMissing, undefined);
+      return;
+    }
+    side.count('success');
+    const { rules } = side;
+    const wanted = rules.filter(({ method }) => isOfMethod(message.name, method));
+    const found = new Fields(message, wanted);
+    for (const { source, onPresent, onMissing } of wanted) {
+      const value =
+        source.kind === 'fact'
+          ? FACTS[source.fact](message, found)
+          : found.values.get(source.path.join('.'));
+      if (value === undefined) this.#write(onMissing, undefined);
+      else if (value !== '') this.#write(onPresent, value);
+    }
+  }
+
+  #none(side: Side): void {
+    side.count('no_body');
+    for (const { onMissing } of side.rules) this.#write(onMissing, undefined);
+  }
+
+  #write(entry: ThriftEntry | undefined, value: ThriftValue | undefined): void {
+    if (entry === undefined) return;
+    const written = entry.constant === undefined ? plain(value) : entry.constant.value;
+    if (written === undefined) return;
+    addMetadata(this.#callbacks.info, entry.namespace, dictionary([[entry.key, written]]));
+  }
+}
+
+/** The method may be named without its service. */
+function isOfMethod(name: string, method: string): boolean {
+  return method === '' || name.slice(name.indexOf(':') + 1) === method;
+}
+
+function plain(value: ThriftValue | undefined): unknown {
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value !== 'string') return value;
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : value;
+}
+
+/** What is wanted of the fields of a message, as far as it can be read. */
+class Fields {
+  readonly values = new Map<string, ThriftValue>();
+  /** Of an answer. */
+  isSuccess: boolean | undefined = undefined;
+  /** Paths that are wanted, and those on the way to them. */
+  readonly #wanted = new Set<string>();
+  readonly #outer = new Set<string>();
+
+  constructor({ type, body }: ThriftMessage, rules: readonly ThriftRule[]) {
+    for (const { source } of rules) {
+      if (source.kind === 'fact') continue;
+      this.#wanted.add(source.path.join('.'));
+      for (let length = 1; length < source.path.length; length++) {
+        this.#outer.add(source.path.slice(0, length).join('.'));
+      }
+    }
+    const readsReply = type === REPLY;
+    if (this.#wanted.size === 0 && !readsReply) return;
+    try {
+      this.#struct(body, '', readsReply);
+    } catch (error) {
+      // What was read before is kept.
+      if (!(error instanceof ThriftError || error instanceof RangeError)) throw error;
+    }
+  }
+
+  #struct(body: ThriftMessage['body'], prefix: string, isReply: boolean): void {
+    body.beginStruct();
+    let isFirst = isReply;
+    for (let field = body.field(); field !== undefined; field = body.field()) {
+      if (isFirst) this.isSuccess = field.id === 0;
+      isFirst = false;
+      const path = `${prefix}${field.id}`;
+      if (field.type === ThriftType.struct && this.#outer.has(path)) {
+        this.#struct(body, `${path}.`, false);
+        continue;
+      }
+      const value = body.value(field.type);
+      if (value !== undefined && this.#wanted.has(path)) this.values.set(path, value);
+    }
+    if (isFirst) this.isSuccess = true;
+    body.endStruct();
+  }
+}
+
+const FACTS: Readonly<
+  Record<ThriftFact, (message: ThriftMessage, fields: Fields) => ThriftValue | undefined>
+> = {
+  METHOD_NAME: ({ name }) => name,
+  PROTOCOL: ({ protocol }) => protocol,
+  TRANSPORT: ({ transport }) => transport,
+  HEADER_FLAGS: ({ headerFlags }) => headerFlags,
+  SEQUENCE_ID: ({ sequence }) => sequence,
+  MESSAGE_TYPE: ({ type }) => MESSAGE_TYPES[type],
+  REPLY_TYPE: (_, { isSuccess }) =>
+    isSuccess === undefined ? undefined : isSuccess ? 'success' : 'error',
+};
