@@ -26,7 +26,10 @@ describe('levels with a time', () => {
     assert.match(body, /^levels go back in (600|599) s$/m);
     await ask('?level=trace&for=1');
     assert.equal(await levelOf('admin'), 'trace');
-    await waitUntil('the levels went back', async () => (await levelOf('admin')) === 'info' || undefined);
+    await waitUntil(
+      'the levels went back',
+      async () => (await levelOf('admin')) === 'info' || undefined,
+    );
     assert.equal(await levelOf('http'), 'info');
     assert.doesNotMatch((await ask('')).body, /go back/);
   });
