@@ -11,7 +11,11 @@ export interface FakeContext {
 }
 
 /** Counts nothing; indices are all 0. */
-const NO_LEVELS = { default: 'info', components: {}, files: [] } as const;
+/** Levels that nobody sets for a time. */
+export const UNTIMED: Pick<AdminContext['logging'], 'snapshot' | 'timed'> = {
+  snapshot: () => ({ default: 'info', components: {}, files: [] }),
+  timed: { begin: () => undefined, keep: () => undefined, leftMs: undefined },
+};
 
 const silentWriter: StatWriter = {
   defineBlock: () => 0,
@@ -90,8 +94,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       set: () => false,
       setGroup: () => false,
       fineGrain: false,
-      snapshot: () => NO_LEVELS,
-      timed: { begin: () => undefined, keep: () => undefined, leftMs: undefined },
+      ...UNTIMED,
     },
     runtime: {
       snapshot: () => new Map(),

@@ -8,7 +8,7 @@ import { statsForm } from '../../../../supervisor/admin/home/stats-form.ts';
 import { parseQuery } from '../../../../supervisor/http-pages/query.ts';
 import type { JsonObject } from '../../../../shared/api/well-known.ts';
 import { ask } from './ask.ts';
-import { fakeContext } from './fake-context.ts';
+import { fakeContext, UNTIMED } from './fake-context.ts';
 
 test('/ready names the state and is 200 only when LIVE', async () => {
   for (const [state, status] of [
@@ -218,8 +218,7 @@ function logging(levels: Record<string, LogLevel>, fineGrain = false): AdminCont
       levels[`group ${name}`] = level;
       return true;
     },
-    snapshot: () => ({ default: 'info', components: {}, files: [] }),
-    timed: { begin: () => undefined, keep: () => undefined, leftMs: undefined },
+    ...UNTIMED,
   };
 }
 
