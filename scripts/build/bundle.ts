@@ -82,12 +82,19 @@ const LINE_LIMIT = 200;
 const WRAPPER = `(function (__packedModule) { 'use strict';
 const { require, module, __filename, __dirname } = __packedModule;`;
 
-const program = await pack('src/program');
+/** Commands that hold what no server needs, and load it from a packed file of their own. */
+const COMMAND_APART = 'src/commands/explain/explain-command';
+
+const apart = await pack(COMMAND_APART);
+const program = await pack('src/program', [takesApart(COMMAND_APART, apart.file)]);
+if (program.inputs.some((path) => path.startsWith('workers/'))) {
+  throw new Error('the program holds parts of the worker, which every server would pay for');
+}
 const worker = await pack('workers/process/run-worker');
 await packEntry('src/main', 'esm', program.file);
 // A CommonJS entry loads 5 ms faster. The program's own has a name that tools know.
 await packEntry('workers/process/worker-main', 'cjs', worker.file);
-writePackedNotices(projectRoot, [...program.inputs, ...worker.inputs]);
+writePackedNotices(projectRoot, [...program.inputs, ...worker.inputs, ...apart.inputs]);
 await makeCodeCaches(projectRoot);
 
 interface Packed {
@@ -97,10 +104,11 @@ interface Packed {
   readonly inputs: readonly string[];
 }
 
-async function pack(entry: string): Promise<Packed> {
+async function pack(entry: string, plugins: readonly Plugin[] = []): Promise<Packed> {
   const folder = join(projectRoot, 'dist', dirname(entry));
   const result = await build({
     ...everyBuild,
+    plugins: [...plugins, refuseUnfit],
     entryPoints: [`${entry}.ts`],
     outdir: 'dist',
     entryNames: '[dir]/[name]-[hash]',
@@ -124,6 +132,27 @@ async function pack(entry: string): Promise<Packed> {
   writeLineTable(projectRoot, join(projectRoot, file));
   removeOlder(folder, basename(file));
   return { file: basename(file), inputs: Object.keys(result.metafile.inputs) };
+}
+
+/** Puts the loading of a packed file in the place of the module that it was made of. */
+function takesApart(entry: string, file: string): Plugin {
+  const parts = { folder: dirname(entry), file };
+  const contents = `const { join } = require('node:path');
+const { builtRoot } = require('./shared/process/built-root.ts');
+const { loadPackedProgram } = require('./shared/process/packed-program.ts');
+const { folder, file } = ${JSON.stringify(parts)};
+module.exports = loadPackedProgram(join(builtRoot, folder, file));`;
+  return {
+    name: 'takes-apart',
+    setup(context) {
+      const filter = new RegExp(`/${basename(entry)}\\.ts$`);
+      context.onResolve({ filter }, ({ path }) => ({ path, namespace: 'apart' }));
+      context.onLoad({ filter, namespace: 'apart' }, () => ({
+        contents,
+        resolveDir: projectRoot,
+      }));
+    },
+  };
 }
 
 /** Takes the place of what the compiler wrote for the entry. */

@@ -92,11 +92,27 @@ export class ProtoWriter {
 
   /** Also when nothing is written into it. */
   message(field: number, write: () => void): void {
+    const lengthAt = this.#open(field);
+    write();
+    this.#close(lengthAt);
+  }
+
+  /** An entry of a map of texts, or a message with two of them. */
+  textPair(field: number, first: string, second: string): void {
+    const lengthAt = this.#open(field);
+    this.text(1, first);
+    this.text(2, second);
+    this.#close(lengthAt);
+  }
+
+  /** Begins a message; most have less than 128 bytes, whose length is one. */
+  #open(field: number): number {
     this.#reserve(2 * VARINT_BYTES_MAX);
     this.#varint(field * 8 + Wire.bytes);
-    // Most messages have less than 128 bytes, whose length is one.
-    const lengthAt = this.#at++;
-    write();
+    return this.#at++;
+  }
+
+  #close(lengthAt: number): void {
     const length = this.#at - lengthAt - 1;
     const more = varintBytes(length) - 1;
     if (more > 0) {

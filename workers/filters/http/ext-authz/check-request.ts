@@ -89,12 +89,7 @@ function visitAll(
 
 /** Of a map of texts. */
 function entry(writer: ProtoWriter, field: number): Visit {
-  return (name, value) => {
-    writer.message(field, () => {
-      writer.text(1, name);
-      writer.text(2, value);
-    });
-  };
+  return (name, value) => writer.textPair(field, name, value);
 }
 
 /** Of envoy.config.core.v3.HeaderMap, whose values are bytes. */
