@@ -204,11 +204,10 @@ test('/init_dump names what is not ready, by component', async () => {
 
 function logging(levels: Record<string, LogLevel>, fineGrain = false): AdminContext['logging'] {
   return {
+    ...UNTIMED,
     fineGrain,
     levels: () => Object.entries(levels).map(([name, level]) => ({ name, level })),
-    setAll: (level) => {
-      for (const name of Object.keys(levels)) levels[name] = level;
-    },
+    setAll: (level) => Object.keys(levels).forEach((name) => (levels[name] = level)),
     set: (name, level) => {
       const isKnown = name in levels;
       if (isKnown) levels[name] = level;
@@ -218,7 +217,6 @@ function logging(levels: Record<string, LogLevel>, fineGrain = false): AdminCont
       levels[`group ${name}`] = level;
       return true;
     },
-    ...UNTIMED,
   };
 }
 
