@@ -23,6 +23,7 @@ import { GEO_PROVIDERS } from './filters/common/geo-provider.ts';
 import { CLUSTER_PLUGINS } from './routes/cluster-plugins.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
+import { CERTIFICATE_VALIDATORS } from './tls/spiffe.ts';
 import { CUSTOM_ANSWERS } from './filters/http/matching/custom-response.ts';
 import { CACHE_STORES } from './filters/http/matching/http-cache.ts';
 import { FILTERS as HTTP_FILTERS } from './filters/http-filters.ts';
@@ -73,6 +74,7 @@ const registries: readonly Registry[] = [
   FORMATTERS,
   LOG_FILTERS,
   CACHE_STORES,
+  CERTIFICATE_VALIDATORS,
   CUSTOM_ANSWERS,
   HEADER_FORMATTERS,
   REDIRECT_PREDICATES,
