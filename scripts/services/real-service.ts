@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 import { waitUntil } from '../../test/support/wait.ts';
 
 const START_LIMIT_MS = 30_000;
-const KEPT_OUTPUT = 4_000;
+const KEPT_OUTPUT = 16_000;
 
 export interface RealService extends AsyncDisposable {
   /** The end of what it printed. */
   output(): string;
-  /** Resolves when the process is gone. */
-  kill(): Promise<void>;
+  /** By SIGKILL where no signal is given. Resolves when the process is gone. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
 export interface ServiceStart {
@@ -44,8 +44,8 @@ export async function startService(start: ServiceStart): Promise<RealService> {
       resolve();
     });
   });
-  const kill = (): Promise<void> => {
-    child.kill('SIGKILL');
+  const kill = (signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
+    child.kill(signal);
     return gone;
   };
   try {
@@ -60,7 +60,7 @@ export async function startService(start: ServiceStart): Promise<RealService> {
     await kill();
     throw error;
   }
-  return { output: () => output, kill, [Symbol.asyncDispose]: kill };
+  return { output: () => output, kill, [Symbol.asyncDispose]: () => kill() };
 }
 
 function accepts(port: number): Promise<boolean> {

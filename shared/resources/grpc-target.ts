@@ -1,4 +1,5 @@
 /** A gRPC server that this server is a client of. Source: envoy.config.core.v3.GrpcService. */
+import type { RetryPolicy } from './routes/retry-policy.ts';
 
 interface CallInfo {
   /** Sent with every call. */
@@ -14,6 +15,8 @@ export type GrpcTarget =
       readonly maxMessageBytes?: number;
       /** `x-envoy-internal` and `x-forwarded-for` are not sent. */
       readonly omitsEnvoyHeaders?: boolean;
+      /** Of calls and streams that workers make; the supervisor opens its streams again itself. */
+      readonly retryPolicy?: RetryPolicy;
     } & CallInfo)
   | ({
       readonly kind: 'uri';

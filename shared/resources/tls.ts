@@ -60,6 +60,14 @@ export interface TlsValidation {
   readonly certificateHashes: readonly string[];
   /** SHA-256 of the public key, base64. */
   readonly spkiHashes: readonly string[];
+  /** Of SPIFFE: `trustedCa` holds the authorities of all, each of which vouches for its own alone. */
+  readonly trustDomains?: readonly TrustDomain[];
+}
+
+export interface TrustDomain {
+  readonly name: string;
+  /** PEM. */
+  readonly bundle: string;
 }
 
 export interface TlsContext {

@@ -47,9 +47,13 @@ function ticketsOf(
 
 /** As protobuf merges messages: lists are joined, single values are replaced. */
 export function layOver(base: TlsValidation, over: TlsValidation): TlsValidation {
+  const { trustedCa, ...rest } = over;
+  // The authorities of trust domains are not replaced by others.
+  const isReplaced = base.trustDomains === undefined || over.trustDomains !== undefined;
   return {
     ...base,
-    ...over,
+    ...rest,
+    ...(trustedCa === undefined || !isReplaced ? {} : { trustedCa }),
     caPath: over.trustedCa === undefined ? base.caPath : over.caPath,
     allowExpired: base.allowExpired || over.allowExpired,
     acceptUntrusted: base.acceptUntrusted || over.acceptUntrusted,

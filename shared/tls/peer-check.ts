@@ -2,12 +2,14 @@
  * Judges a peer's certificate after the handshake: the chain as OpenSSL verified it, subject
  * alternative names, pinned hashes.
  */
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, type X509Certificate } from 'node:crypto';
 import type { SanMatcher, SanType, TlsValidation } from '../resources/tls.ts';
 import { readCertificate } from './certificate-parts.ts';
 import { type SubjectAltName, subjectAltNames } from './certificate-names.ts';
 import { hiddenFault, type PeerRole } from './dated-chain.ts';
 import { wholeOf } from './der.ts';
+import { chainTo, LONGEST_CHAIN, parseAll } from './peer-chain.ts';
+import { TrustDomains } from './trust-domains.ts';
 import { compileStringMatcher } from '../matchers/string-matcher.ts';
 
 export interface PeerRefusal {
@@ -40,7 +42,8 @@ export interface ExpectedNames {
  */
 export function needsWholeChain(validation: TlsValidation | undefined): boolean {
   if (validation?.trustedCa === undefined) return false;
-  return validation.allowExpired || validation.maxVerifyDepth !== undefined;
+  const { allowExpired, maxVerifyDepth, trustDomains } = validation;
+  return allowExpired || maxVerifyDepth !== undefined || trustDomains !== undefined;
 }
 
 type NameTest = (name: SubjectAltName) => boolean;
@@ -59,16 +62,19 @@ export class PeerCheck {
   readonly #names: readonly NameTest[];
   /** Read when OpenSSL's word is not enough. */
   #authorities: readonly X509Certificate[] | undefined = undefined;
+  readonly #members: TrustDomains | undefined;
 
   constructor(validation: TlsValidation, role: PeerRole = 'host') {
     this.#validation = validation;
     this.#role = role;
     this.#names = validation.sanMatchers.map(compileName);
+    this.#members = validation.trustDomains && new TrustDomains(validation.trustDomains);
   }
 
   /** A peer without a certificate cannot be who is asked for. */
   get needsPeer(): boolean {
-    const { certificateHashes, spkiHashes } = this.#validation;
+    const { certificateHashes, spkiHashes, trustDomains } = this.#validation;
+    if (trustDomains !== undefined) return true;
     return this.#names.length + certificateHashes.length + spkiHashes.length > 0;
   }
 
@@ -92,6 +98,7 @@ export class PeerCheck {
   ): PeerRefusal | undefined {
     return (
       this.#judgeChain(peer, verifyError) ??
+      this.#judgeMember(peer) ??
       this.#judgeNames(peer, expected) ??
       this.#judgePins(peer)
     );
@@ -153,6 +160,17 @@ export class PeerCheck {
     return fault === undefined ? undefined : refusedChain(fault, 0);
   }
 
+  /** Who vouches for a member of one domain does not for one of another. */
+  #judgeMember(peer: X509Certificate): PeerRefusal | undefined {
+    const authorities = this.#members?.authoritiesOf(peer);
+    if (this.#members === undefined) return undefined;
+    if (typeof authorities === 'string') {
+      return { stat: 'fail_verify_error', detail: `verify cert failed: ${authorities}` };
+    }
+    const isVouchedFor = authorities !== undefined && chainTo(peer, authorities) !== undefined;
+    return isVouchedFor ? undefined : refusedChain(NO_ISSUER, 0);
+  }
+
   #judgeNames(peer: X509Certificate, { instead, besides }: ExpectedNames): PeerRefusal | undefined {
     const tests =
       instead === undefined ? this.#names : [(name: SubjectAltName) => isExpected(name, instead)];
@@ -184,22 +202,9 @@ export class PeerCheck {
     return { stat: 'fail_verify_cert_hash', detail: 'verify cert failed: cert hash and spki' };
   }
 
-  /** From the peer's certificate to an authority; undefined: none vouches for it. */
   #chainOf(peer: X509Certificate): readonly X509Certificate[] | undefined {
     this.#authorities ??= parseAll(this.#validation.trustedCa ?? '');
-    const authorities = this.#authorities;
-    const chain: X509Certificate[] = [];
-    let present: X509Certificate | undefined = peer;
-    while (present !== undefined && chain.length < LONGEST_CHAIN) {
-      const signed: X509Certificate = present;
-      chain.push(signed);
-      const anchor = authorities.find((authority) => isIssuedBy(signed, authority));
-      if (anchor !== undefined) return [...chain, anchor];
-      const issuer: X509Certificate | undefined = signed.issuerCertificate;
-      if (issuer === undefined || !isIssuedBy(signed, issuer)) return undefined;
-      present = issuer.fingerprint256 === signed.fingerprint256 ? undefined : issuer;
-    }
-    return undefined;
+    return chainTo(peer, this.#authorities);
   }
 }
 
@@ -245,8 +250,6 @@ function dnsNameMatches(name: string, pattern: string): boolean {
   return dot > 0 && wanted.slice(dot) === given.slice(1);
 }
 
-const LONGEST_CHAIN = 16;
-
 /** Envoy's words for OpenSSL's complaints, where they differ from this runtime's. */
 const VERIFY_TEXTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'certificate has expired',
@@ -271,17 +274,4 @@ function compileName({ type, oid, matcher }: SanMatcher): NameTest {
       ? (value: string) => dnsNameMatches(matcher.value, value)
       : compileStringMatcher(matcher);
   return (name) => name.kind === wantedKind && name.oid === oid && test(name.value);
-}
-
-function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  try {
-    return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
-  } catch {
-    return false; // a key that the runtime does not know
-  }
-}
-
-function parseAll(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
 }

@@ -9,10 +9,12 @@ import type { ClientTls, GrpcTarget } from '../../shared/resources/grpc-target.t
 import { checkFormat } from './access-logs/format.ts';
 import { readDataSource } from './data-source.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
+import { resolveCoreRetry } from './http-target.ts';
 import type { Scope } from './scope.ts';
+import { optional } from './values.ts';
 
 const FIELDS = knownFields<GrpcService>(
-  ['envoy_grpc', 'google_grpc', 'initial_metadata'],
+  ['envoy_grpc', 'google_grpc', 'initial_metadata', 'retry_policy'],
   // A stream has no end to wait for; the makers of unary calls read it.
   ['timeout'],
 );
@@ -32,7 +34,7 @@ export function resolveGrpcService(message: GrpcService, scope: Scope): GrpcTarg
     checkFormat(value, scope.at('initial_metadata', index, 'value'));
     return { key, value };
   });
-  const { envoy_grpc: cluster, google_grpc: uri } = message;
+  const { envoy_grpc: cluster, google_grpc: uri, retry_policy: retry } = message;
   if (cluster !== undefined) {
     refuseOtherFields(cluster, CLUSTER_FIELDS, scope.at('envoy_grpc'));
     const name = cluster.cluster_name ?? '';
@@ -43,6 +45,8 @@ export function resolveGrpcService(message: GrpcService, scope: Scope): GrpcTarg
       authority: cluster.authority === undefined ? name : cluster.authority,
       ...(limit === undefined ? {} : { maxMessageBytes: limit }),
       ...(cluster.skip_envoy_headers === true ? { omitsEnvoyHeaders: true } : {}),
+      // Without `retry_on` nothing is retried.
+      ...optional('retryPolicy', retry && resolveCoreRetry(retry, '', scope)),
       metadata,
     };
   }

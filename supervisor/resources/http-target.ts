@@ -31,7 +31,7 @@ export function resolveHttpTarget(
     authority,
     path,
     timeoutMs: timeout === undefined ? 0 : durationMs(timeout),
-    ...optional('retryPolicy', retry && resolveCoreRetry(retry, scope)),
+    ...optional('retryPolicy', retry && resolveCoreRetry(retry, RETRY_ON, scope)),
   };
 }
 
@@ -41,13 +41,17 @@ export function isAbsoluteUri(uri: string): boolean {
 }
 
 /** The policy for requests of the proxy's own has fewer fields than a route's. */
-function resolveCoreRetry(message: RetryMessage, scope: Scope): RetryPolicy {
+export function resolveCoreRetry(
+  message: RetryMessage,
+  defaultRetryOn: string,
+  scope: Scope,
+): RetryPolicy {
   const { retry_back_off: backOff, retry_on: retryOn = '', ...rest } = message;
   const place = scope.at('retry_policy');
   return resolveRetryPolicy(
     {
       ...rest,
-      retry_on: retryOn === '' ? RETRY_ON : retryOn,
+      retry_on: retryOn === '' ? defaultRetryOn : retryOn,
       ...(backOff === undefined
         ? {}
         : {

@@ -19,10 +19,12 @@ import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './balancing/lb-policies.ts';
 import { INJECTED_CREDENTIALS } from './filters/http/auth/credential-injector.ts';
 import { CONTENT_PARSERS } from './filters/http/matching/sse-to-metadata.ts';
+import { THRIFT_FILTERS } from './filters/network/thrift/thrift-filters.ts';
 import { GEO_PROVIDERS } from './filters/common/geo-provider.ts';
 import { CLUSTER_PLUGINS } from './routes/cluster-plugins.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
+import { CERTIFICATE_VALIDATORS } from './tls/spiffe.ts';
 import { CUSTOM_ANSWERS } from './filters/http/matching/custom-response.ts';
 import { CACHE_STORES } from './filters/http/matching/http-cache.ts';
 import { FILTERS as HTTP_FILTERS } from './filters/http-filters.ts';
@@ -64,6 +66,7 @@ const registries: readonly Registry[] = [
   CLUSTER_PLUGINS,
   CONTENT_PARSERS,
   GEO_PROVIDERS,
+  THRIFT_FILTERS,
   INJECTED_CREDENTIALS,
   SESSION_STATES,
   HTTP_FILTERS,
@@ -73,6 +76,7 @@ const registries: readonly Registry[] = [
   FORMATTERS,
   LOG_FILTERS,
   CACHE_STORES,
+  CERTIFICATE_VALIDATORS,
   CUSTOM_ANSWERS,
   HEADER_FORMATTERS,
   REDIRECT_PREDICATES,

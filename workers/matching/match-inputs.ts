@@ -58,6 +58,10 @@ const INPUTS = new KindTable<MatchInput, [], InputReader>({
     () =>
     (_, { responseHeaders }) =>
       responseHeaders && statusClass(responseHeaders.status),
+  local_reply:
+    () =>
+    (_, { responseHeaders, responseCodeDetails }) =>
+      responseHeaders && String(responseCodeDetails !== 'via_upstream'),
   destination_ip: () => ofConnection(({ localAddress }) => localAddress.ip),
   destination_port: () => ofConnection(({ localAddress }) => String(localAddress.port)),
   source_ip: () => (_, info) => info.downstreamRemoteAddress.ip,

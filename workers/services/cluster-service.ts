@@ -1,7 +1,9 @@
 /** A gRPC service that is a cluster (`envoy_grpc`). */
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
+import { compileRetryPolicy } from '../routing/retry-policy.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import { pseudoOrder } from '../stream/pseudo-order.ts';
+import type { CompiledRetryPolicy } from '../stream/route.ts';
 import { compileMetadata, isBinary, type CallMetadata } from './call-metadata.ts';
 import { ClusterCall } from './grpc-call.ts';
 import { UnaryCallbacks } from './grpc-request.ts';
@@ -27,11 +29,13 @@ export class ClusterService implements GrpcService {
   readonly #target: ClusterTarget;
   readonly #services: ServiceClient;
   readonly #metadata: CallMetadata;
+  readonly #retryPolicy: CompiledRetryPolicy | undefined;
 
   constructor(target: ClusterTarget, services: ServiceClient) {
     this.#target = target;
     this.#services = services;
     this.#metadata = compileMetadata(target.metadata);
+    this.#retryPolicy = target.retryPolicy && compileRetryPolicy(target.retryPolicy);
   }
 
   call(
@@ -62,7 +66,7 @@ export class ClusterService implements GrpcService {
       connection: options.parent?.connection,
       tellsAddress: omitsEnvoyHeaders !== true,
       tellsInternal: omitsEnvoyHeaders !== true,
-      retryPolicy: options.retryPolicy,
+      retryPolicy: options.retryPolicy ?? this.#retryPolicy,
     };
     call.start((heard) => this.#services.send(cluster, request, heard));
     return call;

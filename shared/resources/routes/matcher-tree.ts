@@ -18,6 +18,8 @@ export type PlainInput =
   /** Three digits, or `2xx`. */
   | 'status_code'
   | 'status_code_class'
+  /** `true` of responses that were made here, `false` of a host's. */
+  | 'local_reply'
   | 'destination_port'
   | 'source_ip'
   | 'source_port'

@@ -44,6 +44,7 @@ const INPUTS = {
     'status_code_class',
     'envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput',
   ),
+  local_reply: plainInput('local_reply', 'envoy.type.matcher.v3.HttpResponseLocalReplyMatchInput'),
   attributes: extension(
     'envoy.matching.inputs.cel_data_input',
     'xds.type.matcher.v3.HttpAttributesCelMatchInput',

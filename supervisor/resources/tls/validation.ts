@@ -4,13 +4,14 @@ import type {
   CertificateValidationContext as ValidationMessage,
   SubjectAltNameMatcher,
 } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/common.ts';
-import type { SanMatcher, TlsValidation } from '../../../shared/resources/tls.ts';
+import type { SanMatcher, TlsValidation, TrustDomain } from '../../../shared/resources/tls.ts';
 import { isSkippedSecret, readDataSource, readFilledSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { parseCertificate, pathOf } from './certificates.ts';
+import { CERTIFICATE_VALIDATORS } from './spiffe.ts';
 
 const FIELDS = knownFields<ValidationMessage>(
   [
@@ -25,6 +26,7 @@ const FIELDS = knownFields<ValidationMessage>(
     'trust_chain_verification',
     'max_verify_depth',
     'only_verify_leaf_cert_crl',
+    'custom_validator_config',
   ],
   // Files of secrets are watched in any case; a list of names is a hint for clients.
   ['watched_directory', 'suppress_client_ca_list'],
@@ -41,6 +43,10 @@ export function resolveValidation(
 ): TlsValidation {
   refuseOtherFields(message, FIELDS, scope);
   refuseUnsupported(message, scope);
+  const validator = message.custom_validator_config;
+  const trustDomains =
+    validator && CERTIFICATE_VALIDATORS.resolve(validator, scope.at('custom_validator_config'));
+  if (trustDomains !== undefined) return resolveSpiffe(message, trustDomains, scope);
   const trustedCa = resolveTrustedCa(message, scope);
   const sanMatchers = resolveSanMatchers(message, scope);
   if (sanMatchers.length > 0 && trustedCa === undefined && !isPartial) {
@@ -66,6 +72,26 @@ export function resolveValidation(
       resolveHash(hash, scope.at('verify_certificate_hash', index)),
     ),
     spkiHashes: message.verify_certificate_spki ?? [],
+  };
+}
+
+/** Neither pins, revocation lists nor other authorities count beside trust domains. */
+function resolveSpiffe(
+  message: ValidationMessage,
+  trustDomains: readonly TrustDomain[],
+  scope: Scope,
+): TlsValidation {
+  return {
+    ...(trustDomains.length === 0
+      ? {}
+      : { trustedCa: trustDomains.map(({ bundle }) => bundle).join('\n') }),
+    trustDomains,
+    caPath: '',
+    allowExpired: message.allow_expired_certificate ?? false,
+    acceptUntrusted: false,
+    sanMatchers: resolveSanMatchers(message, scope),
+    certificateHashes: [],
+    spkiHashes: [],
   };
 }
 

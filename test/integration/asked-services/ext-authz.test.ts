@@ -107,6 +107,25 @@ describe('ext_authz over gRPC', () => {
     assert.ok(!running.sluice.stderr().includes('planted-token'), 'no token in the log');
   });
 
+  it('asks again as the policy of the service says, with the whole request', async () => {
+    await using auth = await startGrpcPeer((call) =>
+      call.stream.on('end', () => {
+        const asksFirst = auth.calls.filter((other) => pathOf(other) === pathOf(call)).length === 1;
+        if (asksFirst) call.stream.respond({ ':status': 503 }, { endStream: true });
+        else answerCall(call, framed(checkResponse({})));
+      }),
+    );
+    const asked = async (retry_policy: object): Promise<readonly [number, number]> => {
+      const grpc_service = { ...GRPC.grpc_service, retry_policy };
+      await using running = await startWith({ grpc_service }, grpcCluster('auth', auth.port));
+      const before = auth.calls.length;
+      const { status } = await running.ask(`/${before}`);
+      return [status, auth.calls.length - before];
+    };
+    assert.deepEqual(await asked({ retry_on: '5xx', num_retries: 2 }), [200, 2]);
+    assert.deepEqual(await asked({ num_retries: 2 }), [403, 1], 'without retry_on');
+  });
+
   it('lets nothing pass that the service has not allowed, however it breaks', async () => {
     const breaks = new Map<string, (call: SeenCall) => void>([
       ['/silent', () => undefined],

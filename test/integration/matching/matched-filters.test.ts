@@ -185,6 +185,42 @@ describe('custom_response', () => {
     assert.equal((await ask()).body.length, 200_000);
     assert.equal(await sluice.stat('cluster.up.upstream_rq_active'), 0);
   });
+
+  it('tells answers of the proxy from those of a host, by an input and by an expression', async () => {
+    await using upstream = await startHttpUpstream((_, response) => {
+      response.statusCode = 404;
+      response.end('of the host');
+    });
+    const single = (name: string, input: string, match: object): object => ({
+      single_predicate: { input: typed(name, `${API}/${input}`, {}), ...match },
+    });
+    const isLocal = single('local', 'envoy.type.matcher.v3.HttpResponseLocalReplyMatchInput', {
+      value_match: { exact: 'true' },
+    });
+    const code = { select_expr: { operand: { ident_expr: { name: 'response' } }, field: 'code' } };
+    const equals404 = {
+      call_expr: { function: '_==_', args: [code, { const_expr: { int64_value: 404 } }] },
+    };
+    const is404 = single('cel', 'xds.type.matcher.v3.HttpAttributesCelMatchInput', {
+      custom_match: typed('cel', `${API}/xds.type.matcher.v3.CelMatcher`, {
+        expr_match: { cel_expr_parsed: { expr: equals404 } },
+      }),
+    });
+    const answer = policy({ body: { inline_string: 'replaced' } });
+    const predicate = { and_matcher: { predicate: [isLocal, is404] } };
+    const tree = { matcher_list: { matchers: [{ predicate, on_match: answer }] } };
+    const routes = [
+      { match: { prefix: '/404' }, direct_response: { status: 404 } },
+      { match: { prefix: '/403' }, direct_response: { status: 403 } },
+      { match: { prefix: '/' }, route: { cluster: 'up' } },
+    ];
+    const { sluice, ask } = await startWith([answers(tree)], upstream.port, routes);
+    await using _ = sluice;
+    const bodies = await Promise.all(
+      ['/404', '/403', '/host'].map(async (path) => (await ask({}, path)).body),
+    );
+    assert.deepEqual(bodies, ['replaced', '', 'of the host']);
+  });
 });
 
 describe('expressions of CEL', () => {

@@ -72,7 +72,9 @@ function resolveAnswer(message: LocalResponsePolicy, scope: Scope): CustomAnswer
 const INPUTS: ReadonlySet<string> = new Set([
   'envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput',
   'envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput',
+  'envoy.type.matcher.v3.HttpResponseLocalReplyMatchInput',
   'envoy.type.matcher.v3.HttpResponseHeaderMatchInput',
+  'xds.type.matcher.v3.HttpAttributesCelMatchInput',
   'envoy.type.matcher.v3.HttpRequestHeaderMatchInput',
 ]);
 

@@ -1,0 +1,11 @@
+/**
+ * Lets real control planes drive the real server, which they start or which is started with what
+ * they say. Each plane is built once by the Go tool into the user's cache. A second word, `envoy`,
+ * has Envoy driven in its place. Loopback only. Not part of `npm test`: npm run test:planes
+ */
+import { runTrials } from '../programs/run-trials.ts';
+import { gatewayTrials } from './gateway/gateway-trials.ts';
+
+const [wanted = '', proxy] = process.argv.slice(2);
+const trials = gatewayTrials(proxy === 'envoy' ? 'envoy' : 'sluice');
+process.exitCode = (await runTrials(trials, wanted)) > 0 ? 1 : 0;
