@@ -54,7 +54,6 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'shared/logging/time-flags.ts': 3,
       'shared/substitution/strftime.ts': 1,
       'shared/text/text-format-escapes.ts': 1,
-      'supervisor/config/source/plain-yaml.ts': 1,
       'workers/routing/timeouts.ts': 1,
     },
   ],

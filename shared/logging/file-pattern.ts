@@ -10,8 +10,12 @@ export function matchesFile(pattern: string, path: string): boolean {
   return matchesGlob(pattern, name) || matchesGlob(pattern, name.replace(/\.[a-z]+$/, ''));
 }
 
-/** On a mismatch only the last star takes one character more, so the time is at most quadratic. */
-function matchesGlob(pattern: string, name: string): boolean {
+/**
+ * `*` stands for any characters, `?` for one.
+ *
+ * On a mismatch only the last star takes one character more, so the time is at most quadratic.
+ */
+export function matchesGlob(pattern: string, name: string): boolean {
   let inPattern = 0;
   let inName = 0;
   let star = -1;

@@ -64,6 +64,11 @@ export class LoggerRegistry {
     }));
   }
 
+  /** Levels as they were. */
+  restore(levels: LogLevels): void {
+    this.#change(levels);
+  }
+
   setAll(level: LogLevel): void {
     this.#change({ default: level, components: {}, files: [] });
   }

@@ -151,9 +151,8 @@ export interface StreamEnd {
   readonly details: string;
 }
 
-/** The functions of a filter. Each may be absent; each may be async, except `state` and `onEnd`. */
+/** The functions of a filter. Each may be absent; each may be async, except `onEnd`. */
 export interface FilterHandlers<State = unknown> {
-  state?(): State;
   onRequestHeaders?(headers: RequestHeaders, stream: Stream<State>): Later<HeadersResult>;
   /** The whole body, before the headers have gone on. Not called where there is none. */
   onRequestBody?(body: Uint8Array, stream: Stream<State>): Later<BodyResult>;
@@ -204,6 +203,8 @@ export interface FilterContext {
 export interface FilterDefinition<Settings = unknown, State = unknown> {
   /** Checks the settings when the configuration is loaded. Absent: there are none. */
   readonly schema?: StandardSchema<Settings>;
+  /** Makes what the filter keeps of each stream: `stream.state`. */
+  readonly state?: () => State;
   /** Called once in each worker for each filter that names the module. */
   create(
     settings: Settings,

@@ -48,6 +48,15 @@ export class CompactReader extends ThriftReader {
     return { name: this.text(), type, sequence };
   }
 
+  /** A length or a number of things. */
+  size(): number {
+    return this.length();
+  }
+
+  string(): string {
+    return this.text();
+  }
+
   override beginStruct(): void {
     this.#outer.push(this.#lastId);
     this.#lastId = 0;

@@ -13,6 +13,10 @@ export interface ThriftMessage extends MessageHead {
   readonly headerFlags: number | undefined;
   /** Stands before the message's structure. */
   readonly body: ThriftReader;
+  /** The same without marks. */
+  readonly found: { readonly transport: ThriftTransport; readonly protocol: ThriftProtocol };
+  /** Of a header transport: names and values in turn. */
+  readonly pairs: readonly string[];
 }
 
 const HEADER_MAGIC = 0x0fff;
@@ -32,10 +36,11 @@ export function readThriftMessage(
   let start = found === 'unframed' ? 0 : 4;
   let spoken = protocol;
   let headerFlags: number | undefined;
+  let pairs: readonly string[] = [];
   if (found !== 'unframed') checkFrame(bytes);
   if (found === 'header') {
     const header = readHeader(bytes);
-    ({ start, headerFlags } = header);
+    ({ start, headerFlags, pairs } = header);
     spoken = protocol === 'auto' ? header.protocol : protocol;
   } else if (protocol === 'auto') spoken = findProtocol(bytes, start);
   const body = readerOf(spoken, bytes, start);
@@ -46,10 +51,13 @@ export function readThriftMessage(
     protocol: mark(spoken, protocol === 'auto'),
     headerFlags,
     body,
+    found: { transport: found, protocol: spoken },
+    pairs,
   };
 }
 
-function readerOf(protocol: ThriftProtocol, bytes: Buffer, start: number): ThriftReader {
+/** Reads from `start` on. */
+export function readerOf(protocol: ThriftProtocol, bytes: Buffer, start: number): ThriftReader {
   if (protocol === 'compact') return new CompactReader(bytes, start);
   return new BinaryReader(bytes, start, protocol === 'binary');
 }
@@ -85,6 +93,7 @@ function readHeader(bytes: Buffer): {
   readonly start: number;
   readonly headerFlags: number;
   readonly protocol: ThriftProtocol;
+  readonly pairs: readonly string[];
 } {
   if (bytes.readUInt16BE(4) !== HEADER_MAGIC) throw new ThriftError('invalid magic');
   const headerFlags = bytes.readUInt16BE(6);
@@ -93,7 +102,24 @@ function readHeader(bytes: Buffer): {
   const protocol = bytes.readUInt8(14);
   const transforms = bytes.readUInt8(15);
   if (transforms !== 0) throw new ThriftError('transforms are unknown');
-  if (protocol === 0) return { start, headerFlags, protocol: 'binary' };
-  if (protocol === 2) return { start, headerFlags, protocol: 'compact' };
+  const pairs = readPairs(bytes.subarray(0, start));
+  if (protocol === 0) return { start, headerFlags, protocol: 'binary', pairs };
+  if (protocol === 2) return { start, headerFlags, protocol: 'compact', pairs };
   throw new ThriftError('unknown protocol');
+}
+
+const KEY_VALUES = 1;
+/** Names and values of one message. */
+const PAIRS_MAX = 1000;
+
+/** What stands behind protocol and transforms: blocks of pairs, until there are only zeros. */
+function readPairs(bytes: Buffer): readonly string[] {
+  const reader = new CompactReader(bytes, 16);
+  const pairs: string[] = [];
+  while (reader.position < bytes.length && reader.size() === KEY_VALUES) {
+    const count = reader.size();
+    if (count > PAIRS_MAX) throw new ThriftError('too many headers');
+    for (let index = 0; index < count * 2; index++) pairs.push(reader.string());
+  }
+  return pairs;
 }

@@ -55,6 +55,16 @@ export abstract class ThriftReader {
     this.at = at;
   }
 
+  /** Where the next value stands. */
+  get position(): number {
+    return this.at;
+  }
+
+  /** Passes over the structure that stands here. */
+  pass(): void {
+    this.skip(ThriftType.struct, 0);
+  }
+
   abstract head(): MessageHead;
   abstract beginStruct(): void;
   /** Undefined at the end of the structure. */

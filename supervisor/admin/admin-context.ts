@@ -12,6 +12,8 @@ import type { CertificateStatus } from '../tls/certificate-status.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
+import type { LogLevels } from '../../shared/logging/log-settings.ts';
+import type { TimedLevels } from '../../shared/logging/timed-levels.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
 import type {
   CircuitBreakerThresholds,
@@ -237,6 +239,10 @@ export interface LoggingView {
   set(logger: string, level: LogLevel): boolean;
   /** All files that log as one component; only with per-file loggers. */
   setGroup(name: string, level: LogLevel): boolean;
+  /** All levels, to go back to. */
+  snapshot(): LogLevels;
+  /** Levels that go back by themselves. */
+  readonly timed: Pick<TimedLevels, 'begin' | 'keep' | 'leftMs'>;
   /** Per-file loggers with glob names (`--enable-fine-grain-logging`). */
   readonly fineGrain: boolean;
 }

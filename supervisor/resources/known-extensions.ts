@@ -19,6 +19,7 @@ import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './balancing/lb-policies.ts';
 import { INJECTED_CREDENTIALS } from './filters/http/auth/credential-injector.ts';
 import { CONTENT_PARSERS } from './filters/http/matching/sse-to-metadata.ts';
+import { THRIFT_FILTERS } from './filters/network/thrift/thrift-filters.ts';
 import { GEO_PROVIDERS } from './filters/common/geo-provider.ts';
 import { CLUSTER_PLUGINS } from './routes/cluster-plugins.ts';
 import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-library.ts';
@@ -65,6 +66,7 @@ const registries: readonly Registry[] = [
   CLUSTER_PLUGINS,
   CONTENT_PARSERS,
   GEO_PROVIDERS,
+  THRIFT_FILTERS,
   INJECTED_CREDENTIALS,
   SESSION_STATES,
   HTTP_FILTERS,

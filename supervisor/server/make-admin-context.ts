@@ -1,6 +1,7 @@
 /** What the admin interface reads and commands, put together from the parts of one server. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/process/clock.ts';
+import { TimedLevels } from '../../shared/logging/timed-levels.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
 import type {
@@ -63,7 +64,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     listeners: { list: () => (isShown(input.phase()) ? listeners.status() : []) },
     stats: stats.pages,
     statWriter: stats.store,
-    logging: makeLoggingView(),
+    logging: makeLoggingView(clock),
     runtime: parts.runtime,
     commands: parts.commands,
     hosts: makeHostOrdersView(parts),
@@ -122,7 +123,7 @@ function makeServerView(input: AdminContextInput, node: JsonObject): ServerView 
   };
 }
 
-function makeLoggingView(): LoggingView {
+function makeLoggingView(clock: Clock): LoggingView {
   const { registry } = processLog;
   return {
     levels: () => registry.levels(),
@@ -130,5 +131,7 @@ function makeLoggingView(): LoggingView {
     set: (name, level) => registry.set(name, level),
     setGroup: (name, level) => registry.setGroup(name, level),
     fineGrain: registry.fineGrain,
+    snapshot: () => registry.allLevels,
+    timed: new TimedLevels(registry, clock),
   };
 }

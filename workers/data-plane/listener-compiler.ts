@@ -14,6 +14,7 @@ import type { ListenerFilter } from '../../shared/resources/filters/listener-fil
 import type { TcpTerminalFilter } from '../../shared/resources/filters/network-filters.ts';
 import type { RedisProxy } from '../../shared/resources/filters/network/redis-proxy.ts';
 import type { TcpProxy } from '../../shared/resources/filters/network/tcp-proxy.ts';
+import type { ThriftProxy } from '../../shared/resources/filters/network/thrift-proxy.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import { secretText } from '../filters/common/generic-secret.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
@@ -24,6 +25,8 @@ import { gatedServer } from '../tcp/gated-server.ts';
 import { LISTENER_FILTERS } from '../filters/listener-filters.ts';
 import { GATES } from '../filters/network-filters.ts';
 import { smallServer } from '../tcp/terminal-servers.ts';
+import { THRIFT_FILTERS } from '../thrift/thrift-filters.ts';
+import { ThriftProxyServer } from '../thrift/thrift-proxy.ts';
 import { RedisProxyServer } from '../redis/redis-proxy.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
@@ -50,6 +53,7 @@ const TERMINALS = new KindTable<
   http_connection_manager: compileManager,
   tcp_proxy: compileTcpProxy,
   redis_proxy: compileRedisProxy,
+  thrift_proxy: compileThriftProxy,
   echo: (_, listener, context) => compileSmall(undefined, listener, context),
   direct_response: ({ response }, listener, context) => compileSmall(response, listener, context),
 });
@@ -221,6 +225,24 @@ function compileRedisProxy(
     grpc,
     secretText: (secret) => secretText(secret, secrets),
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
+  });
+  return { server, release: () => server.release() };
+}
+
+function compileThriftProxy(
+  config: ThriftProxy,
+  listener: ListenerResource,
+  context: ChainContext,
+): CompiledFilter {
+  const { loop, env, clusters } = context;
+  const server = new ThriftProxyServer(config, {
+    loop,
+    stats: env.stats,
+    clusters,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    random: Math.random,
+    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
+    filters: config.filters.map((filter) => THRIFT_FILTERS.make(filter)),
   });
   return { server, release: () => server.release() };
 }

@@ -1,4 +1,5 @@
 /** What either side's HTTP/1 codec reads and how it writes. */
+import { type ParseError, parseErrors } from './parse-errors.ts';
 import type { HeaderCase } from './serialise.ts';
 
 export interface MessageLimits {
@@ -21,11 +22,12 @@ export function mostHeadBytes({ maxHeaderBytes, maxHeaderCount }: MessageLimits)
   return maxHeaderBytes + LINE_OVERHEAD * (maxHeaderCount + 2);
 }
 
-/** `bytes` of a head with `headerCount` header lines, its start line and its empty line. */
-export function isHeadTooLarge(
+/** What is wrong with `bytes` of a head with `headerCount` header lines, its start line and its empty line. */
+export function headSizeError(
   bytes: number,
   headerCount: number,
   { maxHeaderBytes }: MessageLimits,
-): boolean {
-  return bytes - LINE_OVERHEAD * (headerCount + 2) > maxHeaderBytes;
+): ParseError | undefined {
+  const isTooLarge = bytes - LINE_OVERHEAD * (headerCount + 2) > maxHeaderBytes;
+  return isTooLarge ? parseErrors.headersTooLarge : undefined;
 }

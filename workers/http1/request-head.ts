@@ -141,3 +141,9 @@ function isConnectTarget(target: string): boolean {
   const port = CONNECT_TARGET.exec(target)?.[1];
   return port !== undefined && Number(port) <= MAX_PORT;
 }
+
+/** What follows a CONNECT has no framing. */
+export function connectBodyError(block: HeaderBlockParser): ParseError | undefined {
+  if (block.chunked) return parseErrors.transferEncoding;
+  return block.contentLength > 0 ? parseErrors.bodyDisallowed : undefined;
+}

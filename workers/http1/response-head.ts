@@ -36,3 +36,7 @@ export function parseResponseHead(
   if (line.isHttp10 && block.chunked) return parseErrors.transferEncoding;
   return undefined;
 }
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}

@@ -5,7 +5,8 @@
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
 import type { ServerCodecFactory } from '../stream/codec.ts';
-import { Http1ServerCodec, type Http1ServerLimits } from './server-codec.ts';
+import type { Http1ServerLimits } from './response-writer.ts';
+import { Http1ServerCodec } from './server-codec.ts';
 
 export function http1ServerCodecs(config: HttpConnectionManager): ServerCodecFactory {
   const { http1 } = config;

@@ -1,7 +1,6 @@
 /**
- * The server side of one HTTP/1 connection: reads requests one after the other, writes responses.
- * Owns framing, keep-alive and pipelining; knows nothing of routes, filters or statistics of
- * requests.
+ * The server side of one HTTP/1 connection: reads requests one after the other (response-writer.ts
+ * has the other half). Owns framing, keep-alive and pipelining; knows no routes and no filters.
  *
  * One request is open at a time; what a client sends behind it waits. The encoder of the open
  * request is the codec itself, so that a request allocates no more than its header map.
@@ -14,51 +13,36 @@ import type {
   ServerCodecOwner,
 } from '../stream/codec.ts';
 import { HeaderMap } from '../stream/header-map.ts';
-import { dropUnfit, mendStatus } from '../stream/message-door.ts';
 import type { Protocol } from '../stream/stream-info.ts';
 import type { Wire } from '../net/wire.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
 import { HeaderBlockParser } from './header-block.ts';
-import { isHeadTooLarge, type MessageLimits, mostHeadBytes } from './message-limits.ts';
-import type { ParseError } from './parse-errors.ts';
-import { parseErrors } from './parse-errors.ts';
+import { headSizeError, mostHeadBytes } from './message-limits.ts';
+import { type ParseError, parseErrors } from './parse-errors.ts';
 import { PipelinedInput, type RequestReader } from './pipelined-input.ts';
 import {
+  connectBodyError,
   earlyLineError,
   FIRST_LETTERS,
   parseRequestHead,
-  type RequestHeadOptions,
-  type RequestLine,
 } from './request-head.ts';
-import { AS_IT_STANDS, frameResponse, type ResponseFraming } from './response-framing.ts';
-import {
-  CONTINUE,
-  CRLF,
-  framingLine,
-  headerLines,
-  informational,
-  lastChunk,
-  statusLine,
-  statusLine10,
-} from './serialise.ts';
+import { Http1ResponseWriter, type Http1ServerLimits } from './response-writer.ts';
+import { readTrailers } from './trailers.ts';
 import { HTTP1_TRAITS } from './traits.ts';
-
-export interface Http1ServerLimits extends RequestHeadOptions, MessageLimits {}
 
 type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'request_done' | 'upgraded' | 'closed';
 
 const CR = 0x0d;
 const LF = 0x0a;
 
-export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSink, RequestReader {
+export class Http1ServerCodec
+  extends Http1ResponseWriter
+  implements ServerCodec, ResponseEncoder, ChunkedSink, RequestReader
+{
   readonly traits = HTTP1_TRAITS;
-  readonly #wire: Wire;
-  readonly #owner: ServerCodecOwner;
-  readonly #limits: Http1ServerLimits;
   readonly #head: HeadReader;
   readonly #block: HeaderBlockParser;
-  readonly #line: RequestLine = { isHttp10: false };
   readonly #chunks: ChunkedDecoder;
   #stream: RequestDecoder | undefined = undefined;
   #readState: ReadState = 'head';
@@ -67,36 +51,24 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   #bodyLeft = 0;
   /** Of a client that has sent something behind an open request. */
   #pipelined: PipelinedInput | undefined = undefined;
-  /** Set by the request, the response or a drain: the connection ends after this exchange. */
-  #closeAfter = false;
-  /** The client waits for the close, or it is this side's to do. */
-  #isCloseAsked = false;
-  /** Responses say goodbye, but the connection stays open for the client to close. */
-  #announcesClose = false;
   /** The request line of a head that drips in was looked at. */
   #isLineChecked = false;
-  #isHead = false;
-  #isConnect = false;
-  #responseStarted = false;
-  #framing: ResponseFraming = AS_IT_STANDS;
-  /** Of the body that the response announced by its length; -1 where no length says its end. */
-  #responseLeft = -1;
   headerBytesReceived = 0;
   wireBytesReceived = 0;
-  headerBytesSent = 0;
-  wireBytesSent = 0;
 
   constructor(wire: Wire, owner: ServerCodecOwner, limits: Http1ServerLimits) {
-    this.#wire = wire;
-    this.#owner = owner;
-    this.#limits = limits;
+    super(wire, owner, limits);
     this.#head = new HeadReader(mostHeadBytes(limits));
     this.#block = new HeaderBlockParser(limits);
     this.#chunks = new ChunkedDecoder(this);
   }
 
   get protocol(): Protocol {
-    return this.#line.isHttp10 ? 'HTTP/1.0' : 'HTTP/1.1';
+    return this.line.isHttp10 ? 'HTTP/1.0' : 'HTTP/1.1';
+  }
+
+  protected get isRequestRead(): boolean {
+    return this.#readState === 'request_done';
   }
 
   get openStreams(): number {
@@ -129,17 +101,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.#stream?.onWriteBlocked(blocked);
   }
 
-  startDrain(isOurs: boolean): void {
-    this.#closeAfter = true;
-    if (isOurs) this.#isCloseAsked = true;
-  }
-
-  announceClose(): void {
-    this.#announcesClose = true;
-  }
-
   abort(): void {
-    this.#stream ??= this.#owner.newStream(this);
+    this.#stream ??= this.owner.newStream(this);
     this.#refuse(parseErrors.overloaded);
   }
 
@@ -151,123 +114,19 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.#stream?.decodeData(piece, false);
   }
 
-  encode1xx(headers: HeaderMap): void {
-    if (this.#line.isHttp10) return;
-    this.#letThrough(headers);
-    const text = headers.status === 100 && headers.count === 0 ? CONTINUE : informational(headers);
-    this.#write(text);
-  }
-
-  encodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    this.#letThrough(headers);
-    this.#noteParts(mendStatus(headers));
-    const isTunnel = this.#isConnect && headers.status >= 200 && headers.status < 300;
-    const isUpgrade = isTunnel || (headers.status === 101 && headers.has('upgrade'));
-    // A response before the whole request: nobody waits for the rest of it.
-    if (this.#readState !== 'request_done') this.#closeAfter = true;
-    const framing = isUpgrade ? AS_IT_STANDS : this.#frame(headers, endStream);
-    this.#framing = framing;
-    const length =
-      framing === AS_IT_STANDS && !isUpgrade ? headers.get('content-length') : undefined;
-    this.#responseLeft = length === undefined ? -1 : Number(length);
-    this.#responseStarted = true;
-    const { status } = headers;
-    const start = this.#line.isHttp10 ? statusLine10(status) : statusLine(status);
-    const connection = isTunnel ? '' : this.#connectionOption(isUpgrade);
-    // In the map, because access logs show it and count it.
-    if (connection !== '') headers.set('connection', connection);
-    const { headerCase } = this.#limits;
-    const lines = headerLines(headers, headerCase) + framingLine(framing.line, headerCase);
-    // As Envoy counts headers: without start line and empty line.
-    this.headerBytesSent += lines.length;
-    this.#write(start + lines + CRLF);
-    if (endStream) this.#finishResponse();
-  }
-
-  /**
-   * A body that is longer or shorter than its head says would end elsewhere for the client than
-   * here: no more of it is sent than was announced, and the connection ends.
-   */
-  encodeData(data: Buffer, endStream: boolean): void {
-    if (this.#responseLeft < 0 || data.length <= this.#responseLeft) {
-      this.#responseLeft -= data.length;
-      this.#writeBody(data, endStream);
-      return;
-    }
-    this.#closeAfter = true;
-    this.#noteParts(1);
-    const fitting = data.subarray(0, this.#responseLeft);
-    this.#responseLeft = 0;
-    this.#writeBody(fitting, endStream);
-  }
-
-  #writeBody(data: Buffer, endStream: boolean): void {
-    const { isChunked, isBodiless } = this.#framing;
-    if (data.length > 0 && !isBodiless) {
-      if (isChunked) this.#write(data.length.toString(16) + CRLF);
-      this.wireBytesSent += data.length;
-      this.#wire.writeData(data);
-      if (isChunked) this.#write(CRLF);
-    }
-    if (!endStream) return;
-    if (isChunked) this.#write(lastChunk(undefined));
-    this.#finishResponse();
-  }
-
-  encodeTrailers(trailers: HeaderMap): void {
-    if (this.#framing.isChunked) {
-      this.#letThrough(trailers);
-      this.#write(lastChunk(this.#limits.enableTrailers ? trailers : undefined));
-    }
-    this.#finishResponse();
-  }
-
   resetStream(): void {
     this.#stream = undefined;
     this.#readState = 'closed';
-    this.#owner.onCodecFinished(this.#responseStarted ? 'delayed' : 'now');
+    this.owner.onCodecFinished(this.responseStarted ? 'delayed' : 'now');
   }
 
   refuseMessage(fault: MessageFault, endsConnection: boolean): void {
-    if (endsConnection) this.#closeAfter = true;
+    if (endsConnection) this.closeAfter = true;
     this.#stream?.onCodecError(400, `http1.${fault}`, 'Bad Request');
-  }
-
-  pauseRequest(paused: boolean): void {
-    this.#wire.pauseReading(paused);
   }
 
   get isBetweenRequests(): boolean {
     return this.#readState === 'head';
-  }
-
-  #write(text: string): void {
-    this.wireBytesSent += text.length;
-    this.#wire.writeText(text);
-  }
-
-  /** What must not leave stays here. */
-  #letThrough(headers: HeaderMap): void {
-    if (headers.isSuspect) this.#noteParts(dropUnfit(headers));
-  }
-
-  #noteParts(count: number): void {
-    if (count > 0) this.#owner.onPartsDropped(count);
-  }
-
-  #frame(headers: HeaderMap, endStream: boolean): ResponseFraming {
-    const framing = frameResponse(headers, endStream, this.#isHead, this.#line.isHttp10);
-    if (framing.endsWithConnection) {
-      this.#closeAfter = true;
-      this.#isCloseAsked = true;
-    }
-    return framing;
-  }
-
-  #connectionOption(isUpgrade: boolean): string {
-    if (isUpgrade) return 'upgrade';
-    if (this.#closeAfter || this.#announcesClose) return 'close';
-    return this.#line.isHttp10 ? 'keep-alive' : '';
   }
 
   #readHead(input: Buffer, start: number, end: number): number {
@@ -286,10 +145,10 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       return end;
     }
     const headers = new HeaderMap();
-    if (this.#limits.headerCase === 'preserve') headers.originalNames = [];
+    if (this.limits.headerCase === 'preserve') headers.originalNames = [];
     const error =
-      parseRequestHead(text, headers, this.#block, { line: this.#line, options: this.#limits }) ??
-      this.#checkSize(headers);
+      parseRequestHead(text, headers, this.#block, { line: this.line, options: this.limits }) ??
+      headSizeError(this.#block.end, headers.count, this.limits);
     this.#head.clear();
     if (error !== undefined) {
       this.wireBytesReceived += end - start;
@@ -299,7 +158,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const consumed = this.#block.end - stored;
     this.headerBytesReceived = this.#block.headerBytes;
     this.wireBytesReceived += consumed;
-    const bodyError = headers.method === 'CONNECT' ? this.#connectBodyError() : undefined;
+    const bodyError = headers.method === 'CONNECT' ? connectBodyError(this.#block) : undefined;
     if (bodyError !== undefined) {
       this.#refuse(bodyError);
       return end;
@@ -314,14 +173,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const line = this.#head.firstLine;
     if (line === undefined) return;
     this.#isLineChecked = true;
-    const error = earlyLineError(line, this.#limits);
+    const error = earlyLineError(line, this.limits);
     if (error !== undefined) this.#refuse(error);
-  }
-
-  /** What follows a CONNECT has no framing. */
-  #connectBodyError(): ParseError | undefined {
-    if (this.#block.chunked) return parseErrors.transferEncoding;
-    return this.#block.contentLength > 0 ? parseErrors.bodyDisallowed : undefined;
   }
 
   /**
@@ -342,32 +195,16 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   #beginStream(): void {
     this.headerBytesReceived = 0;
     this.wireBytesReceived = 0;
-    this.headerBytesSent = 0;
-    this.wireBytesSent = 0;
-    this.#responseStarted = false;
-    this.#isHead = false;
-    this.#isConnect = false;
-    this.#line.isHttp10 = false;
+    this.beginExchange();
     this.#isLineChecked = false;
-    this.#stream = this.#owner.newStream(this);
-  }
-
-  #checkSize(headers: HeaderMap): ParseError | undefined {
-    return isHeadTooLarge(this.#block.end, headers.count, this.#limits)
-      ? parseErrors.headersTooLarge
-      : undefined;
+    this.#stream = this.owner.newStream(this);
   }
 
   #beginRequest(headers: HeaderMap): void {
     const block = this.#block;
-    this.#isHead = headers.method === 'HEAD';
-    this.#isConnect = headers.method === 'CONNECT';
-    if (this.#line.isHttp10 ? !block.sawKeepAlive || block.sawClose : block.sawClose) {
-      this.#closeAfter = true;
-      this.#isCloseAsked = true;
-    }
+    this.noteRequest(headers.method, block);
     const hasBody = this.#beginBody(headers);
-    if (block.expectContinue && hasBody && !this.#line.isHttp10) this.#stream?.onExpectContinue();
+    if (block.expectContinue && hasBody && !this.line.isHttp10) this.#stream?.onExpectContinue();
     this.#stream?.decodeHeaders(headers, !hasBody);
   }
 
@@ -377,7 +214,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (headers.method === 'CONNECT' || headers.has('upgrade')) this.#readState = 'upgraded';
     else if (block.chunked) {
       this.#readState = 'chunked_body';
-      this.#chunks.reset(this.#limits.maxHeaderBytes);
+      this.#chunks.reset(this.limits.maxHeaderBytes);
     } else if (block.contentLength > 0) {
       this.#readState = 'fixed_body';
       this.#bodyLeft = block.contentLength;
@@ -409,22 +246,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   }
 
   #endChunks(): void {
-    const { trailerText } = this.#chunks;
-    if (trailerText === CRLF) {
-      this.#readState = 'request_done';
-      this.#stream?.decodeData(EMPTY, true);
-      return;
-    }
-    const trailers = new HeaderMap();
-    const error = this.#block.parse(trailerText, 0, trailers, true);
-    if (error !== undefined || this.#block.hostCount > 0 || this.#block.chunked) {
-      this.#refuse(error ?? parseErrors.codec);
-      return;
-    }
+    const trailers = readTrailers(this.#chunks.trailerText, this.#block, this.limits, true);
+    if (trailers !== undefined && !(trailers instanceof HeaderMap)) return this.#refuse(trailers);
     this.#readState = 'request_done';
-    trailers.remove('content-length');
-    if (this.#limits.enableTrailers && trailers.count > 0) this.#stream?.decodeTrailers(trailers);
-    else this.#stream?.decodeData(EMPTY, true);
+    if (trailers === undefined) this.#stream?.decodeData(EMPTY, true);
+    else this.#stream?.decodeTrailers(trailers);
   }
 
   #readUpgraded(input: Buffer, start: number, end: number): number {
@@ -435,38 +261,35 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 
   /** What follows an exchange that ends the connection is nobody's. */
   #keep(input: Buffer, start: number, end: number): void {
-    if (this.#closeAfter) return;
-    this.#pipelined ??= new PipelinedInput(this.#wire, this);
+    if (this.closeAfter) return;
+    this.#pipelined ??= new PipelinedInput(this.wire, this);
     this.#pipelined.keep(input, start, end);
   }
 
   #refuse(error: ParseError): void {
-    this.#closeAfter = true;
+    this.closeAfter = true;
     this.#readState = 'closed';
     this.#stream?.onCodecError(error.status, error.details, error.body);
   }
 
-  #finishResponse(): void {
+  protected finishResponse(): void {
     const stream = this.#stream;
     if (stream === undefined) return;
     this.#stream = undefined;
     if (this.#readState !== 'request_done') {
       this.#readState = 'closed';
       stream.onReset('local_reset');
-      this.#owner.onCodecFinished('delayed');
+      this.owner.onCodecFinished('delayed');
       return;
     }
-    if (this.#responseLeft > 0) {
-      // The client takes whatever comes next for the rest of this body.
-      this.#closeAfter = true;
-      this.#isCloseAsked = true;
-    }
+    // The client takes whatever comes next for the rest of this body.
+    if (this.responseLeft > 0) this.endWithClose();
     const waiting = this.#pipelined?.take();
-    if (this.#closeAfter) {
+    if (this.closeAfter) {
       this.#readState = 'closed';
       // A client that did not ask closes first. Closing on unread requests would make the kernel
       // reset what was just sent.
-      this.#owner.onCodecFinished(this.#isCloseAsked && waiting === undefined ? 'now' : 'delayed');
+      this.owner.onCodecFinished(this.isCloseAsked && waiting === undefined ? 'now' : 'delayed');
       return;
     }
     this.#readState = 'head';

@@ -42,6 +42,7 @@ export interface ServingListener {
   readonly counts: ListenerCounts;
   readonly limits: ListenerLimits;
   readonly connections: OpenConnections;
+  /** Hears of the end of each connection. */
   readonly ended: EndListener;
   /** Listener filters look at no connection for this version any more. */
   letGoOfUnused(version: CompiledListener): void;

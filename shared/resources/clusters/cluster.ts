@@ -3,6 +3,7 @@
  * their cluster (DNS, EDS, health) and the cluster without its hosts.
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
+import type { ThriftTransport } from '../../thrift/thrift-message.ts';
 import type { GcpAudience } from './gcp-audience.ts';
 import type { Struct } from '../../text/dictionary.ts';
 import type { LbPolicy, NamedHostStatus } from './lb-policy.ts';
@@ -27,6 +28,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly statName: string;
   /** What access logs call the cluster, where that is not its name. */
   readonly observabilityName?: string;
+  /** What carries Thrift messages to its hosts; absent: as with the client. */
+  readonly thriftTransport?: ThriftTransport;
   readonly connectTimeoutMs: number;
   readonly lbPolicy: LbPolicy;
   /** Percent below which all hosts are used. */

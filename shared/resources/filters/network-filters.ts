@@ -12,11 +12,13 @@ import { REDIS_PROXY_DECLARATION } from './network/redis-proxy.ts';
 import { SET_FILTER_STATE_DECLARATION } from './network/set-filter-state.ts';
 import { SNI_CLUSTER_DECLARATION } from './network/sni-cluster.ts';
 import { SNI_FORWARD_PROXY_DECLARATION } from './network/sni-dynamic-forward-proxy.ts';
+import { THRIFT_PROXY_DECLARATION } from './network/thrift-proxy.ts';
 import { TCP_PROXY_DECLARATION } from './network/tcp-proxy.ts';
 
 const TERMINAL_FILTERS = [
   TCP_PROXY_DECLARATION,
   REDIS_PROXY_DECLARATION,
+  THRIFT_PROXY_DECLARATION,
   ECHO_DECLARATION,
   DIRECT_RESPONSE_DECLARATION,
 ] as const;

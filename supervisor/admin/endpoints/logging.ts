@@ -1,5 +1,6 @@
 /** `/logging`: lists the loggers and their levels, and changes them. */
 import type { LogLevel } from '../../../shared/logging/levels.ts';
+import { matchesGlob } from '../../../shared/logging/file-pattern.ts';
 import { logLevelByName, logLevelNames } from '../../../shared/logging/levels.ts';
 import type { AdminContext, LoggingView } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
@@ -28,24 +29,50 @@ export const LOGGING_PARAMS = {
     values: words('', 'trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'),
     byDefault: '',
   }),
+  for: text('Seconds after which the levels go back to what they were before'),
 };
+
+/** A day. */
+const FOR_MAX_S = 24 * 60 * 60;
 
 export function answerLogging(request: EndpointRequest, context: AdminContext): AdminResponse {
   const { logging } = context;
-  const error = changeLevels(request.query, logging);
+  const error = changeForTime(request.query, logging);
   const loggers = logging.levels().map(({ name, level }) => `  ${name}: ${level}\n`);
-  const list = `active loggers:\n${loggers.join('')}\n`;
+  const { leftMs } = logging.timed;
+  const end = leftMs === undefined ? '' : `levels go back in ${Math.ceil(leftMs / 1000)} s\n`;
+  const list = `active loggers:\n${loggers.join('')}\n${end}`;
   return error === undefined
     ? textResponse(list)
     : textResponse(`error: ${error}\n\n${USAGE}${list}`, 400);
 }
 
-/** Undefined on success or when nothing is asked for; else why nothing was changed. */
-function changeLevels(query: Query, logging: LoggingView): string | undefined {
-  if (query.size === 0) return undefined;
-  if (query.size > 1) return 'invalid number of parameters';
-  const [[name, value] = ['', '']] = query.entries();
-  if (value === '') return undefined;
+/** A change with a time goes back after it; one without stays, and what was set before it too. */
+function changeForTime(query: Query, logging: LoggingView): string | undefined {
+  const { timed } = logging;
+  const changes = [...query.entries()].filter(([name]) => name !== 'for');
+  const wanted = query.nonEmpty('for');
+  const seconds = wanted === undefined ? undefined : secondsOf(wanted);
+  if (seconds === 0) return `for is a number of seconds up to ${FOR_MAX_S}`;
+  if (changes.length > 1) return 'invalid number of parameters';
+  const [[name, value] = ['', '']] = changes;
+  if (value === '') return seconds === undefined ? undefined : 'for goes with a change of levels';
+  const kept = logging.snapshot();
+  const error = changeLevels(name, value, logging);
+  if (error !== undefined) return error;
+  if (seconds === undefined) timed.keep();
+  else timed.begin(seconds * 1000, kept);
+  return undefined;
+}
+
+/** 0 for what is none. */
+function secondsOf(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return seconds <= FOR_MAX_S ? seconds : 0;
+}
+
+/** Undefined on success; else why nothing was changed. */
+function changeLevels(name: string, value: string, logging: LoggingView): string | undefined {
   switch (name) {
     case 'level':
       return changeAll(value, logging);
@@ -107,9 +134,30 @@ function changeSome(
     changes.push([name, level]);
   }
   // A file may log later, or in another process.
-  const known = logging.fineGrain ? undefined : new Set(logging.levels().map(({ name }) => name));
-  if (changes.some(([name]) => known?.has(name) === false)) return 'unknown logger name';
+  const named = logging.fineGrain ? changes : expand(changes, logging);
+  if (named === undefined) return 'unknown logger name';
   // Each is told to all workers: a name counts once, by its last level.
-  for (const [name, level] of new Map(changes)) logging.set(name, level);
+  for (const [name, level] of new Map(named)) logging.set(name, level);
   return undefined;
+}
+
+/** Every logger that a name or a glob means; undefined where one of them means none. */
+function expand(
+  changes: readonly (readonly [string, LogLevel])[],
+  logging: LoggingView,
+): readonly (readonly [string, LogLevel])[] | undefined {
+  const known = logging.levels().map(({ name }) => name);
+  const expanded: [string, LogLevel][] = [];
+  for (const [glob, level] of changes) {
+    const meant = known.filter(
+      (name) => name === glob || (isGlob(glob) && matchesGlob(glob, name)),
+    );
+    if (meant.length === 0) return undefined;
+    for (const name of meant) expanded.push([name, level]);
+  }
+  return expanded;
+}
+
+function isGlob(name: string): boolean {
+  return /[*?]/.test(name);
 }

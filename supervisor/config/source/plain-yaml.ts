@@ -6,6 +6,23 @@
  * as in `{id: -}`, which the library refuses and Envoy takes.
  */
 import type { SourceEntry, SourceNode } from './source-node.ts';
+import {
+  SPACE,
+  NEWLINE,
+  HASH,
+  COLON,
+  COMMA,
+  DASH,
+  DOUBLE_QUOTE,
+  SINGLE_QUOTE,
+  LEFT_BRACKET,
+  RIGHT_BRACKET,
+  LEFT_BRACE,
+  RIGHT_BRACE,
+  GiveUp,
+  GIVE_UP,
+  YamlCursor,
+} from './yaml-cursor.ts';
 import { plainScalar } from './yaml-scalars.ts';
 
 /** Undefined when the text is for the library. */
@@ -28,52 +45,21 @@ const MAXIMUM_DEPTH = 100;
 /** The library refuses longer keys. */
 const MAXIMUM_KEY = 1000;
 
-class GiveUp extends Error {}
-const GIVE_UP = new GiveUp('this text is for the YAML library');
-
-const SPACE = 0x20;
-const NEWLINE = 0x0a;
-const HASH = 0x23;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const DASH = 0x2d;
-const DOUBLE_QUOTE = 0x22;
-const SINGLE_QUOTE = 0x27;
-const LEFT_BRACKET = 0x5b;
-const RIGHT_BRACKET = 0x5d;
-const LEFT_BRACE = 0x7b;
-const RIGHT_BRACE = 0x7d;
-const QUESTION = 0x3f;
-
-/** What no plain word begins with. */
-const INDICATORS: ReadonlySet<number> = new Set(Buffer.from('?&*!|>%@`,]}#'));
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
-
-class PlainYamlReader {
-  readonly #text: string;
-  #at = 0;
-  #lineStart = 0;
+class PlainYamlReader extends YamlCursor {
   #depth = 0;
 
   constructor(text: string) {
-    this.#text = text;
+    super(text);
   }
 
   document(): SourceNode {
-    if (this.#text.startsWith('---\n')) this.#at = this.#lineStart = 4;
-    this.#toContent();
+    if (this.text.startsWith('---\n')) this.at = this.lineStart = 4;
+    this.toContent();
     // A text of one word or of nothing is for the library to judge.
-    if (this.#at >= this.#text.length) throw GIVE_UP;
+    if (this.at >= this.text.length) throw GIVE_UP;
     const root = this.#block(-1);
-    this.#toContent();
-    if (this.#at < this.#text.length || root.kind !== 'map') throw GIVE_UP;
+    this.toContent();
+    if (this.at < this.text.length || root.kind !== 'map') throw GIVE_UP;
     return root;
   }
 
@@ -81,37 +67,37 @@ class PlainYamlReader {
   #block(parent: number): SourceNode {
     this.#depth += 1;
     if (this.#depth > MAXIMUM_DEPTH) throw GIVE_UP;
-    const code = this.#code(this.#at);
+    const code = this.code(this.at);
     const node =
-      code === DASH && this.#isBlank(this.#at + 1)
-        ? this.#list(this.#column())
+      code === DASH && this.isBlank(this.at + 1)
+        ? this.#list(this.column())
         : code === LEFT_BRACE || code === LEFT_BRACKET
-          ? this.#lineEnding(this.#flow(parent))
+          ? this.lineEnding(this.#flow(parent))
           : this.#mapOrScalar(parent);
     this.#depth -= 1;
     return node;
   }
 
   #list(column: number): SourceNode {
-    const offset = this.#at;
+    const offset = this.at;
     const items: SourceNode[] = [];
     while (
-      this.#at < this.#text.length &&
-      this.#column() === column &&
-      this.#code(this.#at) === DASH &&
-      this.#isBlank(this.#at + 1)
+      this.at < this.text.length &&
+      this.column() === column &&
+      this.code(this.at) === DASH &&
+      this.isBlank(this.at + 1)
     ) {
-      this.#at += 1;
+      this.at += 1;
       items.push(this.#valueBehindMark(column, column));
-      this.#toContent();
+      this.toContent();
     }
-    this.#checkOutdent(column);
+    this.checkOutdent(column);
     return { kind: 'list', items, offset };
   }
 
   #mapOrScalar(parent: number): SourceNode {
-    const offset = this.#at;
-    const column = this.#column();
+    const offset = this.at;
+    const column = this.column();
     const key = this.#key();
     return key === undefined ? this.#scalar(parent) : this.#map(offset, column, key);
   }
@@ -126,10 +112,10 @@ class PlainYamlReader {
       seen.add(key);
       // A list may stand at its key's own column.
       entries.push({ key, keyOffset, value: this.#valueBehindMark(column, column - 1) });
-      this.#toContent();
-      this.#checkOutdent(column);
-      keyOffset = this.#at;
-      const isOver = this.#at >= this.#text.length || this.#column() < column;
+      this.toContent();
+      this.checkOutdent(column);
+      keyOffset = this.at;
+      const isOver = this.at >= this.text.length || this.column() < column;
       key = isOver ? undefined : this.#key();
       if (!isOver && key === undefined) throw GIVE_UP;
     }
@@ -138,19 +124,19 @@ class PlainYamlReader {
 
   /** What follows a `-` or a key's colon: on this line, or indented on the next ones. */
   #valueBehindMark(column: number, listColumn: number): SourceNode {
-    this.#skipSpaces();
-    const offset = this.#at;
-    const code = this.#code(offset);
-    const isOnLine = code !== NEWLINE && code !== HASH && offset < this.#text.length;
+    this.skipSpaces();
+    const offset = this.at;
+    const code = this.code(offset);
+    const isOnLine = code !== NEWLINE && code !== HASH && offset < this.text.length;
     if (isOnLine) {
       // Behind a dash a map or list may begin at once; behind a key it may not.
       return listColumn === column ? this.#block(column) : this.#inlineValue(column);
     }
-    this.#toContent();
-    if (this.#at < this.#text.length) {
-      const next = this.#column();
-      const code = this.#code(this.#at);
-      const isDash = code === DASH && this.#isBlank(this.#at + 1);
+    this.toContent();
+    if (this.at < this.text.length) {
+      const next = this.column();
+      const code = this.code(this.at);
+      const isDash = code === DASH && this.isBlank(this.at + 1);
       // Behind a key, a list or a flow collection may stand at the key's own column.
       const isOwnColumn = isDash || code === LEFT_BRACE || code === LEFT_BRACKET;
       if (next > column) return this.#block(column);
@@ -160,52 +146,52 @@ class PlainYamlReader {
   }
 
   #inlineValue(column: number): SourceNode {
-    const code = this.#code(this.#at);
-    if (code === LEFT_BRACE || code === LEFT_BRACKET) return this.#lineEnding(this.#flow(column));
-    if (code === DASH && this.#isBlank(this.#at + 1)) throw GIVE_UP;
+    const code = this.code(this.at);
+    if (code === LEFT_BRACE || code === LEFT_BRACKET) return this.lineEnding(this.#flow(column));
+    if (code === DASH && this.isBlank(this.at + 1)) throw GIVE_UP;
     return this.#scalar(column);
   }
 
   /** A scalar up to the end of its line; one that goes on below is for the library. */
   #scalar(parent: number): SourceNode {
-    const offset = this.#at;
-    const code = this.#code(offset);
+    const offset = this.at;
+    const code = this.code(offset);
     if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-      const node: SourceNode = { kind: 'string', value: this.#quoted(), offset };
-      return this.#lineEnding(node);
+      const node: SourceNode = { kind: 'string', value: this.quoted(), offset };
+      return this.lineEnding(node);
     }
-    this.#checkWord(offset);
-    const text = this.#text;
+    this.checkWord(offset);
+    const text = this.text;
     let end = offset;
     for (let at = offset; ; at++) {
       const next = text.charCodeAt(at);
       if (next === NEWLINE || at >= text.length) break;
       if (next === HASH && text.charCodeAt(at - 1) === SPACE) break;
-      if (next === COLON && this.#isBlank(at + 1)) throw GIVE_UP;
+      if (next === COLON && this.isBlank(at + 1)) throw GIVE_UP;
       if (next !== SPACE) end = at + 1;
     }
-    this.#at = end;
+    this.at = end;
     const node = plainScalar(text.slice(offset, end), offset);
-    this.#toContent();
-    if (this.#at < text.length && this.#column() > parent) throw GIVE_UP;
+    this.toContent();
+    if (this.at < text.length && this.column() > parent) throw GIVE_UP;
     return node;
   }
 
   /** Reads `key:` if that stands here, up to behind the colon; otherwise stays. */
   #key(): string | undefined {
-    const start = this.#at;
-    const text = this.#text;
-    const first = this.#code(start);
+    const start = this.at;
+    const text = this.text;
+    const first = this.code(start);
     if (first === DOUBLE_QUOTE || first === SINGLE_QUOTE) return this.#quotedKey();
     if (first === LEFT_BRACE || first === LEFT_BRACKET) throw GIVE_UP;
-    this.#checkWord(start);
+    this.checkWord(start);
     let end = start;
     for (let at = start; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === NEWLINE || (code === HASH && text.charCodeAt(at - 1) === SPACE)) break;
-      if (code === COLON && this.#isBlank(at + 1)) {
+      if (code === COLON && this.isBlank(at + 1)) {
         if (at - start > MAXIMUM_KEY) throw GIVE_UP;
-        this.#at = at + 1;
+        this.at = at + 1;
         return text.slice(start, end);
       }
       if (code !== SPACE) end = at + 1;
@@ -214,14 +200,14 @@ class PlainYamlReader {
   }
 
   #quotedKey(): string | undefined {
-    const start = this.#at;
-    const key = this.#quoted();
-    this.#skipSpaces();
-    if (this.#code(this.#at) === COLON && this.#isBlank(this.#at + 1)) {
-      this.#at += 1;
+    const start = this.at;
+    const key = this.quoted();
+    this.skipSpaces();
+    if (this.code(this.at) === COLON && this.isBlank(this.at + 1)) {
+      this.at += 1;
       return key;
     }
-    this.#at = start;
+    this.at = start;
     return undefined;
   }
 
@@ -229,217 +215,79 @@ class PlainYamlReader {
   #flow(parent: number): SourceNode {
     this.#depth += 1;
     if (this.#depth > MAXIMUM_DEPTH) throw GIVE_UP;
-    const isMap = this.#code(this.#at) === LEFT_BRACE;
+    const isMap = this.code(this.at) === LEFT_BRACE;
     const node = isMap ? this.#flowMap(parent) : this.#flowList(parent);
     this.#depth -= 1;
     return node;
   }
 
   #flowMap(parent: number): SourceNode {
-    const offset = this.#at;
+    const offset = this.at;
     const entries: SourceEntry[] = [];
     const seen = new Set<string>();
-    this.#at += 1;
+    this.at += 1;
     for (;;) {
-      this.#toFlowContent(parent);
-      if (this.#code(this.#at) === RIGHT_BRACE) break;
-      const keyOffset = this.#at;
+      this.toFlowContent(parent);
+      if (this.code(this.at) === RIGHT_BRACE) break;
+      const keyOffset = this.at;
       const key = this.#flowKey();
       if (seen.has(key)) throw GIVE_UP;
       seen.add(key);
-      this.#toFlowContent(parent);
+      this.toFlowContent(parent);
       entries.push({ key, keyOffset, value: this.#flowValue(parent) });
       if (!this.#comma(parent, RIGHT_BRACE)) break;
     }
-    this.#at += 1;
+    this.at += 1;
     return { kind: 'map', entries, offset };
   }
 
   #flowList(parent: number): SourceNode {
-    const offset = this.#at;
+    const offset = this.at;
     const items: SourceNode[] = [];
-    this.#at += 1;
+    this.at += 1;
     for (;;) {
-      this.#toFlowContent(parent);
-      const code = this.#code(this.#at);
+      this.toFlowContent(parent);
+      const code = this.code(this.at);
       if (code === RIGHT_BRACKET) break;
-      const offset = this.#at;
+      const offset = this.at;
       const isLeftOut = code === COMMA;
       items.push(isLeftOut ? { kind: 'null', value: null, offset } : this.#flowValue(parent));
       if (!this.#comma(parent, RIGHT_BRACKET)) break;
     }
-    this.#at += 1;
+    this.at += 1;
     return { kind: 'list', items, offset };
   }
 
   /** Whether another item may follow; stands on the closing bracket if not. */
   #comma(parent: number, close: number): boolean {
-    this.#toFlowContent(parent);
-    const code = this.#code(this.#at);
+    this.toFlowContent(parent);
+    const code = this.code(this.at);
     if (code === close) return false;
     if (code !== COMMA) throw GIVE_UP;
-    this.#at += 1;
+    this.at += 1;
     return true;
   }
 
   #flowKey(): string {
-    const first = this.#code(this.#at);
+    const first = this.code(this.at);
     const isQuoted = first === DOUBLE_QUOTE || first === SINGLE_QUOTE;
-    const key = isQuoted ? this.#quoted() : this.#flowWord();
-    this.#skipSpaces();
-    if (this.#code(this.#at) !== COLON || key.length > MAXIMUM_KEY) throw GIVE_UP;
-    this.#at += 1;
+    const key = isQuoted ? this.quoted() : this.flowWord();
+    this.skipSpaces();
+    if (this.code(this.at) !== COLON || key.length > MAXIMUM_KEY) throw GIVE_UP;
+    this.at += 1;
     return key;
   }
 
   #flowValue(parent: number): SourceNode {
-    const offset = this.#at;
-    const code = this.#code(offset);
+    const offset = this.at;
+    const code = this.code(offset);
     if (code === LEFT_BRACE || code === LEFT_BRACKET) return this.#flow(parent);
     if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-      return { kind: 'string', value: this.#quoted(), offset };
+      return { kind: 'string', value: this.quoted(), offset };
     }
-    const node = plainScalar(this.#flowWord(), offset);
+    const node = plainScalar(this.flowWord(), offset);
     // A pair without braces, or a word that goes on in the next line.
-    if (!this.#endsFlowItem(this.#at)) throw GIVE_UP;
+    if (!this.endsFlowItem(this.at)) throw GIVE_UP;
     return node;
   }
-
-  #endsFlowItem(at: number): boolean {
-    const code = this.#code(at);
-    return code === COMMA || code === RIGHT_BRACE || code === RIGHT_BRACKET;
-  }
-
-  #flowWord(): string {
-    const start = this.#at;
-    const text = this.#text;
-    this.#checkWord(start);
-    let end = start;
-    let at = start;
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (this.#endsFlowItem(at)) break;
-      if (this.#spoilsFlowWord(code)) throw GIVE_UP;
-      if (code === COLON && this.#endsFlowKey(at + 1)) break;
-      if (code !== SPACE) end = at + 1;
-    }
-    if (end === start) throw GIVE_UP;
-    this.#at = at;
-    return text.slice(start, end);
-  }
-
-  #spoilsFlowWord(code: number): boolean {
-    const opens = code === LEFT_BRACE || code === LEFT_BRACKET;
-    return opens || code === NEWLINE || code === HASH || code === QUESTION;
-  }
-
-  #endsFlowKey(at: number): boolean {
-    const code = this.#code(at);
-    const opens = code === LEFT_BRACE || code === LEFT_BRACKET;
-    if (opens || this.#endsFlowItem(at)) throw GIVE_UP;
-    return this.#isBlank(at);
-  }
-
-  #quoted(): string {
-    const text = this.#text;
-    const start = this.#at + 1;
-    const quote = this.#code(this.#at);
-    const mark = quote === DOUBLE_QUOTE ? '"' : "'";
-    let end = text.indexOf(mark, start);
-    while (end >= 0) {
-      if (quote === SINGLE_QUOTE && text.charCodeAt(end + 1) === SINGLE_QUOTE) {
-        end = text.indexOf(mark, end + 2);
-      } else if (quote === DOUBLE_QUOTE && isEscaped(text, start, end)) {
-        end = text.indexOf(mark, end + 1);
-      } else {
-        break;
-      }
-    }
-    if (end < 0) throw GIVE_UP;
-    const inside = text.slice(start, end);
-    if (inside.includes('\n')) throw GIVE_UP;
-    this.#at = end + 1;
-    if (quote === SINGLE_QUOTE)
-      return inside.includes("''") ? inside.replaceAll("''", "'") : inside;
-    return inside.includes('\\') ? unescaped(inside) : inside;
-  }
-
-  /** Nothing but a comment may follow on the line. */
-  #lineEnding(node: SourceNode): SourceNode {
-    const behind = this.#at;
-    this.#skipSpaces();
-    const code = this.#code(this.#at);
-    const isComment = code === HASH && this.#at > behind;
-    if (code !== NEWLINE && this.#at < this.#text.length && !isComment) throw GIVE_UP;
-    return node;
-  }
-
-  #checkWord(at: number): void {
-    const code = this.#code(at);
-    const isMark = code === DASH || code === COLON;
-    if (INDICATORS.has(code) || (isMark && this.#isBlank(at + 1))) throw GIVE_UP;
-    // Document marks.
-    if (at === this.#lineStart && /^(---|\.\.\.)/.test(this.#text.slice(at, at + 3))) throw GIVE_UP;
-  }
-
-  #checkOutdent(column: number): void {
-    if (this.#at < this.#text.length && this.#column() > column) throw GIVE_UP;
-  }
-
-  /** To the next thing that is neither space nor comment. */
-  #toContent(): void {
-    for (;;) {
-      this.#skipSpaces();
-      const code = this.#code(this.#at);
-      if (code === HASH) this.#skipComment();
-      else if (code === NEWLINE) this.#lineStart = this.#at += 1;
-      else return;
-    }
-  }
-
-  #toFlowContent(parent: number): void {
-    const line = this.#lineStart;
-    this.#toContent();
-    if (this.#at >= this.#text.length) throw GIVE_UP;
-    if (this.#lineStart !== line && this.#column() <= parent) throw GIVE_UP;
-  }
-
-  #skipSpaces(): void {
-    while (this.#code(this.#at) === SPACE) this.#at += 1;
-  }
-
-  #skipComment(): void {
-    const before = this.#code(this.#at - 1);
-    if (this.#at > this.#lineStart && before !== SPACE) throw GIVE_UP;
-    const end = this.#text.indexOf('\n', this.#at);
-    this.#at = end < 0 ? this.#text.length : end;
-  }
-
-  #column(): number {
-    return this.#at - this.#lineStart;
-  }
-
-  /** Not a number behind the end. */
-  #code(at: number): number {
-    return this.#text.charCodeAt(at);
-  }
-
-  #isBlank(at: number): boolean {
-    const code = this.#text.charCodeAt(at);
-    return code === SPACE || code === NEWLINE || at >= this.#text.length;
-  }
-}
-
-function isEscaped(text: string, start: number, at: number): boolean {
-  let count = 0;
-  while (at - 1 - count >= start && text[at - 1 - count] === '\\') count++;
-  return count % 2 === 1;
-}
-
-function unescaped(inside: string): string {
-  return inside.replace(/\\(.)/gs, (_match, letter: string) => {
-    const plain = ESCAPES[letter];
-    if (plain === undefined) throw GIVE_UP;
-    return plain;
-  });
 }

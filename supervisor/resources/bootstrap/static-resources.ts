@@ -95,16 +95,17 @@ export function resolveStaticListeners(
   const taken = new Set<string>();
   const place = scope.at('static_resources', 'listeners');
   for (const [index, message] of messages.entries()) {
-    const listener = resolveListener(message, filters, place.at(index));
-    if (listener === undefined) continue;
-    const { name } = listener.resource;
+    const { name = '' } = message;
     if (names.has(name)) {
+      // Nothing in it is looked at: what it names need not be there, as in Envoy.
       place
         .at(index, 'name')
         .warning('duplicate', `a listener named '${name}' is there already: this one is ignored`);
       continue;
     }
-    names.add(name);
+    const listener = resolveListener(message, filters, place.at(index));
+    if (listener === undefined) continue;
+    names.add(listener.resource.name);
     checkAddresses(listener, taken, place.at(index));
     listeners.push({ message, resolved: listener });
   }

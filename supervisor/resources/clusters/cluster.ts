@@ -23,6 +23,7 @@ import { resolveStaticHosts, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveRedisOptions } from './redis-options.ts';
+import { resolveThriftOptions } from './thrift-options.ts';
 import { resolveTcpOptions } from './tcp-options.ts';
 import { checkAlpn, resolveUpstreamHttp } from './upstream-http.ts';
 
@@ -215,6 +216,7 @@ function resolveResource(
     ...resolveUpstreamHttp(message, scope),
     ...resolveTcpOptions(message),
     ...resolveRedisOptions(message, scope),
+    ...resolveThriftOptions(message, scope),
     ...optional(
       'localSockets',
       resolveLocalSockets(bind, connection?.tcp_keepalive, scope.at('upstream_bind_config')),

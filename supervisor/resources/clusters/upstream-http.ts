@@ -22,6 +22,7 @@ import { resolveHttp2Options } from '../http/http2-options.ts';
 import { headerCase } from '../http/http1-options.ts';
 import type { Scope } from '../scope.ts';
 import { REDIS_EXTENSION, REDIS_OPTIONS } from './redis-options.ts';
+import { THRIFT_EXTENSION, THRIFT_OPTIONS } from './thrift-options.ts';
 import { TCP_EXTENSION } from './tcp-options.ts';
 import { checkUpstreamFilters } from './upstream-filters.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
@@ -73,6 +74,7 @@ const CONFIGS = ['explicit_http_config', 'use_downstream_protocol_config', 'auto
 const OTHER_OPTIONS = new Map([
   [TCP_EXTENSION, TCP_EXTENSION],
   [REDIS_EXTENSION, REDIS_OPTIONS],
+  [THRIFT_EXTENSION, THRIFT_OPTIONS],
 ]);
 
 const IDLE_TIMEOUT_MS = 3_600_000;

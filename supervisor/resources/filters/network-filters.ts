@@ -1,4 +1,4 @@
-/** Every network filter but the HTTP connection manager, one line each. */
+/** Every network filter but those that check clusters of routes, one line each. */
 import type { NetworkFilter } from '../../../shared/resources/listener.ts';
 import { TCP_PROXY_FILTER } from '../tcp/tcp-proxy.ts';
 import type { NetworkFilterFactory } from './network-filter-row.ts';
@@ -15,7 +15,7 @@ import { SET_FILTER_STATE_NETWORK_FILTER } from './network/set-filter-state.ts';
 import { SNI_CLUSTER_FILTER } from './network/sni-cluster.ts';
 import { SNI_FORWARD_PROXY_FILTER } from './network/sni-dynamic-forward-proxy.ts';
 
-type NetworkFilterKind = Exclude<NetworkFilter['kind'], 'http_connection_manager'>;
+type NetworkFilterKind = Exclude<NetworkFilter['kind'], 'http_connection_manager' | 'thrift_proxy'>;
 
 const ROWS = {
   tcp_proxy: TCP_PROXY_FILTER,

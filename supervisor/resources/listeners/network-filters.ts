@@ -10,6 +10,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveConnectionManager } from '../http/connection-manager.ts';
 import type { Scope } from '../scope.ts';
 import { type NetworkFilterFactory } from '../filters/network-filter-row.ts';
+import { thriftProxyFilter } from '../filters/network/thrift/thrift-proxy.ts';
 import { NETWORK_FILTERS } from '../filters/network-filters.ts';
 
 const FIELDS = knownFields<Filter>(['name', 'typed_config']);
@@ -28,6 +29,7 @@ export class NetworkFilterResolver {
         ),
         isTerminal: true,
       },
+      thriftProxyFilter(isKnownCluster),
       ...NETWORK_FILTERS,
     ]);
   }

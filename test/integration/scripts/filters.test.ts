@@ -15,12 +15,12 @@ interface State { timers: number }
 
 export default defineFilter({
   schema: object({ header: string(), mode: string().optional('none') }),
+  state: (): State => ({ timers: 0 }),
   create(settings, context) {
     const paths = context.counter('paths');
     const lengths = context.histogram('lengths');
     const ends = context.counter('ends');
     return {
-      state: (): State => ({ timers: 0 }),
       async onRequestHeaders(headers, stream) {
         paths.add();
         const hash = createHash('sha256').update(headers.path).digest('hex');

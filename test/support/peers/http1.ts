@@ -9,7 +9,8 @@ import type {
 import type { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { Http1ClientCodec } from '../../../workers/http1/client-codec.ts';
 import type { MessageLimits } from '../../../workers/http1/message-limits.ts';
-import { Http1ServerCodec, type Http1ServerLimits } from '../../../workers/http1/server-codec.ts';
+import type { Http1ServerLimits } from '../../../workers/http1/response-writer.ts';
+import { Http1ServerCodec } from '../../../workers/http1/server-codec.ts';
 import type { Wire } from '../../../workers/net/wire.ts';
 import type { Flushable } from '../../../workers/loop/worker-loop.ts';
 

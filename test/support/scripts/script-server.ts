@@ -34,7 +34,7 @@ export interface ScriptServerOptions {
   readonly run?: Partial<RunOptions>;
 }
 
-function scriptFilter(path: string, fields: object = {}): object {
+export function scriptFilter(path: string, fields: object = {}): object {
   return { name: 'mine', typed_config: { '@type': SCRIPT_TYPE, file: path, ...fields } };
 }
 

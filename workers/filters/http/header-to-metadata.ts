@@ -69,6 +69,14 @@ export function makeHeaderToMetadataFilter(
   };
 }
 
+/** Writes what the rules for requests say; nothing is counted. */
+export function headerMetadataWriter(
+  options: HeaderToMetadataOptions,
+): (headers: HeaderMap, info: StreamInfo) => void {
+  const { request } = compileOptions(options, () => undefined);
+  return (headers, info) => writeMetadata(headers, request, info);
+}
+
 function counterOf({ statPrefix }: HeaderToMetadataOptions, context: FilterContext): Count {
   if (statPrefix === '') return () => undefined;
   const { stats } = context;

@@ -2,6 +2,7 @@
  * Writes members of JSON bodies into dynamic metadata. Source: envoy.filters.http.json_to_metadata.
  * A message is held until its body is there; the stream's buffer limits hold for that.
  */
+import { CollectedBytes } from '../../../shared/bytes/collected-bytes.ts';
 import { makeRegexRunner } from '../../../shared/regex/run-regex.ts';
 import {
   JSON_TO_METADATA,
@@ -79,7 +80,7 @@ function compileRules(rules: JsonRules, count: CompiledRules['count']): Compiled
 /** A body while it comes. */
 class Body {
   readonly rules: CompiledRules;
-  readonly pieces: Buffer[] = [];
+  readonly bytes = new CollectedBytes();
 
   constructor(rules: CompiledRules) {
     this.rules = rules;
@@ -110,7 +111,7 @@ class JsonToMetadataFilter extends PassThroughFilter {
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
     const body = this.#request;
     if (body === undefined) return 'continue';
-    body.pieces.push(Buffer.from(data));
+    body.bytes.add(Buffer.from(data));
     if (!endStream) return 'stop_and_buffer';
     this.#finishRequest();
     return 'continue';
@@ -132,7 +133,7 @@ class JsonToMetadataFilter extends PassThroughFilter {
   override encodeData(data: Buffer, endStream: boolean): DataStatus {
     const body = this.#response;
     if (body === undefined) return 'continue';
-    body.pieces.push(Buffer.from(data));
+    body.bytes.add(Buffer.from(data));
     if (!endStream) return 'stop_and_buffer';
     this.#finishResponse();
     return 'continue';
@@ -165,13 +166,13 @@ class JsonToMetadataFilter extends PassThroughFilter {
   #finishRequest(): void {
     const body = this.#request;
     this.#request = undefined;
-    if (body !== undefined) this.#readBody(body.rules, Buffer.concat(body.pieces), true);
+    if (body !== undefined) this.#readBody(body.rules, body.bytes.joined(), true);
   }
 
   #finishResponse(): void {
     const body = this.#response;
     this.#response = undefined;
-    if (body !== undefined) this.#readBody(body.rules, Buffer.concat(body.pieces), false);
+    if (body !== undefined) this.#readBody(body.rules, body.bytes.joined(), false);
   }
 
   #readBody(rules: CompiledRules, bytes: Buffer, isRequest: boolean): void {

@@ -8,6 +8,7 @@ import {
   type EventRule,
   type SseToMetadataFilterSettings,
 } from '../../../shared/resources/filters/http/matching/sse-to-metadata.ts';
+import { parseNested } from '../../../shared/json/parse-nested.ts';
 import { dictionary, memberOf } from '../../../shared/text/dictionary.ts';
 import type {
   DataStatus,
@@ -93,7 +94,7 @@ class SseToMetadataFilter extends PassThroughFilter {
     this.#hasData = true;
     let value: unknown;
     try {
-      value = JSON.parse(data);
+      value = parseNested(data);
     } catch {
       this.#hasBadData = true;
       return count('parse_error');

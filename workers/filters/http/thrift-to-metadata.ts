@@ -2,7 +2,6 @@
  * Writes what the Thrift messages in bodies say into dynamic metadata. Source:
  * envoy.filters.http.thrift_to_metadata.
  */
-import { isUtf8 } from 'node:buffer';
 import {
   THRIFT_TO_METADATA,
   type ThriftEntry,
@@ -11,9 +10,8 @@ import {
   type ThriftToMetadataFilterSettings,
   type ThriftToMetadataOptions,
 } from '../../../shared/resources/filters/http/matching/thrift-to-metadata.ts';
-import { dictionary } from '../../../shared/text/dictionary.ts';
 import { readThriftMessage, type ThriftMessage } from '../../../shared/thrift/thrift-message.ts';
-import { ThriftError, ThriftType, type ThriftValue } from '../../../shared/thrift/thrift-reader.ts';
+import { ThriftError, type ThriftValue } from '../../../shared/thrift/thrift-reader.ts';
 import type {
   DataStatus,
   FilterCallbacks,
@@ -21,7 +19,7 @@ import type {
   HeadersStatus,
 } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
-import { addMetadata } from '../common/add-metadata.ts';
+import { ThriftFields, writeThriftEntry } from '../common/thrift-fields.ts';
 import type { FilterContext } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';
 
@@ -39,7 +37,6 @@ interface ThriftParts {
 }
 
 const MESSAGE_TYPES = ['', 'call', 'reply', 'exception', 'oneway'];
-const REPLY = 2;
 
 export function makeThriftToMetadataFilter(
   { name, options }: ThriftToMetadataFilterSettings,
@@ -153,7 +150,7 @@ class ThriftToMetadataFilter extends PassThroughFilter {
     side.count('success');
     const { rules } = side;
     const wanted = rules.filter(({ method }) => isOfMethod(message.name, method));
-    const found = new Fields(message, wanted);
+    const found = new ThriftFields(message, wanted);
     for (const { source, onPresent, onMissing } of wanted) {
       const value =
         source.kind === 'fact'
@@ -170,10 +167,7 @@ class ThriftToMetadataFilter extends PassThroughFilter {
   }
 
   #write(entry: ThriftEntry | undefined, value: ThriftValue | undefined): void {
-    if (entry === undefined) return;
-    const written = entry.constant === undefined ? plain(value) : entry.constant.value;
-    if (written === undefined) return;
-    addMetadata(this.#callbacks.info, entry.namespace, dictionary([[entry.key, written]]));
+    writeThriftEntry(this.#callbacks.info, entry, value);
   }
 }
 
@@ -182,61 +176,8 @@ function isOfMethod(name: string, method: string): boolean {
   return method === '' || name.slice(name.indexOf(':') + 1) === method;
 }
 
-function plain(value: ThriftValue | undefined): unknown {
-  if (typeof value === 'boolean') return Number(value);
-  if (typeof value !== 'string') return value;
-  const bytes = Buffer.from(value, 'latin1');
-  return isUtf8(bytes) ? bytes.toString() : value;
-}
-
-/** What is wanted of the fields of a message, as far as it can be read. */
-class Fields {
-  readonly values = new Map<string, ThriftValue>();
-  /** Of an answer. */
-  isSuccess: boolean | undefined = undefined;
-  /** Paths that are wanted, and those on the way to them. */
-  readonly #wanted = new Set<string>();
-  readonly #outer = new Set<string>();
-
-  constructor({ type, body }: ThriftMessage, rules: readonly ThriftRule[]) {
-    for (const { source } of rules) {
-      if (source.kind === 'fact') continue;
-      this.#wanted.add(source.path.join('.'));
-      for (let length = 1; length < source.path.length; length++) {
-        this.#outer.add(source.path.slice(0, length).join('.'));
-      }
-    }
-    const readsReply = type === REPLY;
-    if (this.#wanted.size === 0 && !readsReply) return;
-    try {
-      this.#struct(body, '', readsReply);
-    } catch (error) {
-      // What was read before is kept.
-      if (!(error instanceof ThriftError || error instanceof RangeError)) throw error;
-    }
-  }
-
-  #struct(body: ThriftMessage['body'], prefix: string, isReply: boolean): void {
-    body.beginStruct();
-    let isFirst = isReply;
-    for (let field = body.field(); field !== undefined; field = body.field()) {
-      if (isFirst) this.isSuccess = field.id === 0;
-      isFirst = false;
-      const path = `${prefix}${field.id}`;
-      if (field.type === ThriftType.struct && this.#outer.has(path)) {
-        this.#struct(body, `${path}.`, false);
-        continue;
-      }
-      const value = body.value(field.type);
-      if (value !== undefined && this.#wanted.has(path)) this.values.set(path, value);
-    }
-    if (isFirst) this.isSuccess = true;
-    body.endStruct();
-  }
-}
-
 const FACTS: Readonly<
-  Record<ThriftFact, (message: ThriftMessage, fields: Fields) => ThriftValue | undefined>
+  Record<ThriftFact, (message: ThriftMessage, fields: ThriftFields) => ThriftValue | undefined>
 > = {
   METHOD_NAME: ({ name }) => name,
   PROTOCOL: ({ protocol }) => protocol,

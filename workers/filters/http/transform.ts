@@ -2,6 +2,7 @@
  * Changes messages by what their JSON bodies say: headers first, then the body itself. Source:
  * envoy.filters.http.transform.
  */
+import { parseNested } from '../../../shared/json/parse-nested.ts';
 import { dictionary, joined, structOf, type Struct } from '../../../shared/text/dictionary.ts';
 import {
   TRANSFORM,
@@ -208,7 +209,7 @@ function isJson(headers: HeaderMap): boolean {
 
 function parseObject(bytes: Buffer): Struct | undefined {
   try {
-    const said: unknown = JSON.parse(bytes.toString());
+    const said = parseNested(bytes.toString());
     const isObject = typeof said === 'object' && said !== null && !Array.isArray(said);
     return isObject ? structOf(said) : undefined;
   } catch {

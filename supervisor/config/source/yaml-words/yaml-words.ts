@@ -4,7 +4,8 @@
  * one goes.
  */
 import { YamlFault, type Mark } from './yaml-characters.ts';
-import { type Token, type TokenKind, YamlScanner } from './yaml-scanner.ts';
+import { YamlScanner } from './yaml-scanner.ts';
+import type { Token, TokenKind } from './yaml-structure.ts';
 
 /** Longer texts keep the words of our own reader. */
 const MAX_LENGTH = 4_194_304;

@@ -43,13 +43,13 @@ export const HEADER_TO_METADATA_FILTER = httpFilter(
   (message: Config, scope, name): HeaderToMetadataFilterSettings => ({
     kind: 'header_to_metadata',
     name,
-    options: resolveRules(message, scope),
+    options: resolveHeaderRules(message, scope),
   }),
   perRoute(TYPE, resolvePerRoute),
 );
 
 function resolvePerRoute(message: Config, scope: Scope): HeaderToMetadataOptions {
-  const options = resolveRules(message, scope);
+  const options = resolveHeaderRules(message, scope);
   if ((message.request_rules ?? []).length + (message.response_rules ?? []).length === 0) {
     scope.error(
       'conflict',
@@ -59,7 +59,7 @@ function resolvePerRoute(message: Config, scope: Scope): HeaderToMetadataOptions
   return options;
 }
 
-function resolveRules(message: Config, scope: Scope): HeaderToMetadataOptions {
+export function resolveHeaderRules(message: Config, scope: Scope): HeaderToMetadataOptions {
   refuseOtherFields(message, FIELDS, scope);
   const rules = (field: 'request_rules' | 'response_rules'): readonly HeaderToMetadataRule[] =>
     (message[field] ?? [])

@@ -11,6 +11,12 @@ export interface FakeContext {
 }
 
 /** Counts nothing; indices are all 0. */
+/** Levels that nobody sets for a time. */
+export const UNTIMED: Pick<AdminContext['logging'], 'snapshot' | 'timed'> = {
+  snapshot: () => ({ default: 'info', components: {}, files: [] }),
+  timed: { begin: () => undefined, keep: () => undefined, leftMs: undefined },
+};
+
 const silentWriter: StatWriter = {
   defineBlock: () => 0,
   releaseBlock: () => undefined,
@@ -88,6 +94,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       set: () => false,
       setGroup: () => false,
       fineGrain: false,
+      ...UNTIMED,
     },
     runtime: {
       snapshot: () => new Map(),

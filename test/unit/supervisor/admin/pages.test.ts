@@ -8,7 +8,7 @@ import { statsForm } from '../../../../supervisor/admin/home/stats-form.ts';
 import { parseQuery } from '../../../../supervisor/http-pages/query.ts';
 import type { JsonObject } from '../../../../shared/api/well-known.ts';
 import { ask } from './ask.ts';
-import { fakeContext } from './fake-context.ts';
+import { fakeContext, UNTIMED } from './fake-context.ts';
 
 test('/ready names the state and is 200 only when LIVE', async () => {
   for (const [state, status] of [
@@ -204,11 +204,10 @@ test('/init_dump names what is not ready, by component', async () => {
 
 function logging(levels: Record<string, LogLevel>, fineGrain = false): AdminContext['logging'] {
   return {
+    ...UNTIMED,
     fineGrain,
     levels: () => Object.entries(levels).map(([name, level]) => ({ name, level })),
-    setAll: (level) => {
-      for (const name of Object.keys(levels)) levels[name] = level;
-    },
+    setAll: (level) => Object.keys(levels).forEach((name) => (levels[name] = level)),
     set: (name, level) => {
       const isKnown = name in levels;
       if (isKnown) levels[name] = level;

@@ -124,7 +124,7 @@ class ScriptFilter extends PassThroughFilter {
     this.#hasResponse = true;
     const stream = this.#stream;
     const instance = this.#instance;
-    if (stream === undefined || instance === undefined) return 'continue';
+    if (stream === undefined || instance === undefined || this.#isLeftOut) return 'continue';
     if (this.#request?.hasFailed === true) return 'continue';
     const response = stream.takeResponse(headers);
     if (instance.response.isEmpty) return 'continue';
@@ -157,6 +157,12 @@ class ScriptFilter extends PassThroughFilter {
     this.#instance = instance;
     const stream = new ScriptStream(instance, this.#callbacks, headers);
     this.#stream = stream;
+    try {
+      stream.state = instance.makeState?.();
+    } catch (error) {
+      instance.noteFault(error);
+      return this.#goWithout();
+    }
     if (instance.request.isEmpty) return 'continue';
     const parts = { callbacks: this.#callbacks, stream, map: headers };
     this.#request = new ScriptSide(instance, REQUEST_WAY, parts);

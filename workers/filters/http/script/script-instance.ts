@@ -55,17 +55,22 @@ export class ScriptInstance {
   readonly parts: ScriptParts;
   readonly handlers: FilterHandlers;
   readonly moduleId: number;
-  readonly hasState: boolean;
+  readonly makeState: (() => unknown) | undefined;
   readonly request: Half;
   readonly response: Half;
 
-  constructor(parts: ScriptParts, handlers: FilterHandlers, moduleId: number) {
+  constructor(
+    parts: ScriptParts,
+    handlers: FilterHandlers,
+    moduleId: number,
+    makeState: (() => unknown) | undefined,
+  ) {
     this.parts = parts;
     this.handlers = handlers;
     this.moduleId = moduleId;
     this.request = requestHalf(handlers);
     this.response = responseHalf(handlers);
-    this.hasState = handlers.state !== undefined;
+    this.makeState = makeState;
   }
 
   get context(): FilterContext {

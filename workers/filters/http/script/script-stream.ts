@@ -30,7 +30,7 @@ const KEYS_MAX = 1_000;
 export class ScriptStream implements Stream {
   readonly #instance: ScriptInstance;
   readonly #callbacks: FilterCallbacks;
-  state: unknown;
+  state: unknown = undefined;
   request: RequestHeaders;
   response: ResponseHeaders | undefined = undefined;
   #calls: ScriptCalls | undefined = undefined;
@@ -42,7 +42,6 @@ export class ScriptStream implements Stream {
     this.#instance = instance;
     this.#callbacks = callbacks;
     this.request = new ScriptRequestHeaders(headers);
-    this.state = instance.hasState ? instance.handlers.state?.() : undefined;
   }
 
   /** A local reply takes the place of a response that was there. */

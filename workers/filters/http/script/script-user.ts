@@ -68,7 +68,7 @@ export class ScriptUser implements ModuleUser {
     if (typeof handlers !== 'object' || handlers === null) {
       throw new Error('create() gave no functions');
     }
-    const instance = new ScriptInstance(this.#parts, handlers, moduleId);
+    const instance = new ScriptInstance(this.#parts, handlers, moduleId, definition.state);
     return () => {
       this.instance = instance;
       this.#parts.context.stats.setGauge(this.#parts.base + SCRIPT.index.disabled, 0);

@@ -29,6 +29,8 @@ export interface ThriftRule {
     | { readonly kind: 'field'; readonly path: readonly number[] };
   /** Messages of this method alone; empty: all. */
   readonly method: string;
+  /** With its colon: methods of this service alone. */
+  readonly service?: string;
   readonly onPresent?: ThriftEntry;
   readonly onMissing?: ThriftEntry;
 }

@@ -52,6 +52,14 @@ const PROTOCOLS = new Map<unknown, ThriftProtocol>([
   ['COMPACT', 'compact'],
 ]);
 
+export function thriftTransportOf(transport: unknown): ThriftTransport {
+  return TRANSPORTS.get(transport) ?? 'auto';
+}
+
+export function thriftProtocolOf(protocol: unknown): ThriftProtocol {
+  return PROTOCOLS.get(protocol) ?? 'auto';
+}
+
 export const THRIFT_TO_METADATA_FILTER = httpFilter(
   'envoy.filters.http.thrift_to_metadata',
   'envoy.extensions.filters.http.thrift_to_metadata.v3.ThriftToMetadata',
@@ -83,8 +91,8 @@ function resolveOptions(message: ThriftToMetadata, scope: Scope): ThriftToMetada
   return {
     requestRules,
     responseRules,
-    transport: TRANSPORTS.get(message.transport) ?? 'auto',
-    protocol: PROTOCOLS.get(message.protocol) ?? 'auto',
+    transport: thriftTransportOf(message.transport),
+    protocol: thriftProtocolOf(message.protocol),
     contentTypes: types.length === 0 ? [CONTENT_TYPE] : types,
     allowsNoContentType: message.allow_empty_content_type ?? false,
   };
