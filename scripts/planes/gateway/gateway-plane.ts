@@ -105,7 +105,11 @@ export async function startGateway(
     stats: (filter) => admin(`/stats?usedonly&filter=${encodeURIComponent(filter)}`),
     restart: async () => {
       const epoch = async (): Promise<number> =>
-        Number(/restart_epoch: (\d+)/.exec(await admin('/stats?filter=restart_epoch'))?.[1] ?? -1);
+        Number(
+          /restart_epoch: (\d+)/.exec(
+            await admin('/stats?filter=restart_epoch').catch(() => ''),
+          )?.[1] ?? -1,
+        );
       const before = await epoch();
       process.kill(Number(readFileSync(pidPath, 'utf8')), 'SIGHUP');
       await waitUntil('the next epoch', async () => (await epoch()) > before && (await isLive()));
