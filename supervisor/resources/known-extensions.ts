@@ -11,7 +11,7 @@ import { CLUSTER_TYPES } from './clusters/discovery.ts';
 import { HEALTH_CHECKERS } from './clusters/custom-checks.ts';
 import { EVENT_SINKS } from './clusters/health-checks.ts';
 import { CONNECTION_POOLS } from './clusters/cluster.ts';
-import { UPSTREAM_FILTERS } from './clusters/upstream-filters.ts';
+import { UPSTREAM_FILTERS } from './filters/upstream-filters.ts';
 import { ADDRESS_SELECTORS } from './clusters/local-sockets.ts';
 import { KEY_VALUE_STORES } from './clusters/dns-cache.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';

@@ -15,6 +15,7 @@ import type { DrainCommand, ListeningDescriptor } from '../listener/listener-com
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
+import { makeClusterFilters } from './filter-parts.ts';
 import { makeClients } from './make-clients.ts';
 import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
 import { explainRequest } from '../explain/explain-request.ts';
@@ -26,7 +27,7 @@ import { OverloadGate } from '../loop/overload-gate.ts';
 import { finish, type Steps } from '../loop/sliced-work.ts';
 import { WorkerLoop } from '../loop/worker-loop.ts';
 import { ConnectionLimits } from '../listener/connection-limits.ts';
-import { DrainState } from '../listener/drain-state.ts';
+import type { DrainState } from '../listener/drain-state.ts';
 import type { CompilerContext } from './compiler-context.ts';
 import { type Change, ChangeQueue } from './change-queue.ts';
 import { compileListener } from './listener-compiler.ts';
@@ -40,6 +41,7 @@ import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 import { isPart, type PartUpdate } from './part-updates.ts';
+import { drainState } from './worker-drain.ts';
 import { heldBytes } from './worker-held-bytes.ts';
 
 /** A listener with more filter chains is made in slices: a chain takes a third of a millisecond. */
@@ -99,15 +101,11 @@ class WorkerDataPlane implements DataPlane {
       breakerPage: () => this.#limitsPage(),
       outlierPage: () => (this.#outlierPage ??= new OutlierPage(pagesOf(env).outlierFd)),
       find: (name) => this.#clusters.get(name),
+      makeAttemptFilters: (...of) => makeClusterFilters(...of, this.#compiler),
       ...upstreamNotices(env),
       connectInside: (to) => connectInside(this.#listeners.get(to.listener), to, this.#loop),
     });
-    this.#drain = new DrainState({
-      drainTimeS: env.heritage.drainTimeS,
-      closeIdleAfterMs: env.heritage.drainIdleCloseMs,
-      nowMs: () => this.#loop.clock.ms,
-      random: Math.random,
-    });
+    this.#drain = drainState(env, () => this.#loop.clock.ms);
     const pages = this.#sharedPages();
     const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env) };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);

@@ -7,14 +7,12 @@ import type { RouterFilterSettings } from '../../shared/resources/filters/http/r
 import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
-import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
+import type { TerminalFilterFactory } from '../stream/filter.ts';
 import { ConnectionManager, type RouteSource } from '../manager/manager.ts';
 import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
-import { sharedLimits } from '../filters/common/token-bucket.ts';
-import { makeFilterFactory } from '../filters/http-filters.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { makeStreamExplainer } from '../explain/explain-stream.ts';
@@ -25,6 +23,7 @@ import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { holdViews } from '../router/route-views.ts';
 import { compileTracing } from './compile-tracing.ts';
+import { filterParts, makeAttemptFilters, makeFilterFactories } from './filter-parts.ts';
 import { serverCodecs, traitsOf } from './codec-choice.ts';
 import {
   type ChainContext,
@@ -50,26 +49,21 @@ export function compileManager(
   const makePolicy = policyMaker(config, routes, env);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
-  const own = { ledger: routerLedger, upstreamLogs: upstreamLogs.logs };
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
   const filterReleases: (() => void)[] = [];
   const filterContext: FilterContext = {
-    loop,
-    stats: env.stats,
-    runtime,
+    ...filterParts(context, bucketOwner(config, listener)),
     ...namesOf(config.statPrefix),
     ...tooLargeCounters(stats),
     bufferLimitBytes,
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
-    compressorOffers: new WeakMap(),
-    ...viewsOf(context.clusters),
     missingRoutes: (headers) => routes.missingFor?.(headers),
-    grpc: context.grpcServices,
-    ...sharedOf(context),
-    ...processOf(env),
-    ...sharedLimits(() => context.pages.rateLimitPage(), bucketOwner(config, listener)),
     onBlock: (base) => void filterReleases.push(() => env.stats.releaseBlock(base)),
     onRelease: (act) => void filterReleases.push(act),
+  };
+  const own = {
+    ledger: routerLedger,
+    upstreamLogs: upstreamLogs.logs,
+    attemptFilters: makeAttemptFilters(routerOf(config).options.upstreamFilters, filterContext),
   };
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
@@ -80,7 +74,8 @@ export function compileManager(
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
-    filters: filtersOf(config, filterContext),
+    // Those before the router.
+    filters: makeFilterFactories(config.filters.slice(0, -1), filterContext),
     terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
     tracing: compileTracing(config, listener, context, filterContext),
@@ -125,38 +120,6 @@ const NOBODY_COUNTS: UnderscoreCounts = {
   countRefusedUnderscore: () => undefined,
 };
 
-/** What filters may know of their process. */
-function processOf({
-  heritage,
-  log,
-}: CompilerContext['env']): Pick<
-  FilterContext,
-  'nodeCluster' | 'nodeMetadata' | 'isFirstWorker' | 'log'
-> {
-  return {
-    nodeCluster: heritage.node.cluster,
-    nodeMetadata: heritage.node.metadata,
-    isFirstWorker: heritage.workerIndex === 0,
-    log,
-  };
-}
-
-/** What filters may know of clusters. */
-function viewsOf(
-  clusters: CompilerContext['clusters'],
-): Pick<
-  FilterContext,
-  'callCluster' | 'clusterHealth' | 'clusterMetadata' | 'clusterStatPrefix' | 'wantedHosts'
-> {
-  return {
-    clusterHealth: (name) => clusters.get(name)?.health(),
-    clusterMetadata: (name) => clusters.get(name)?.resource.metadata,
-    clusterStatPrefix: (name) => clusters.get(name)?.stats.prefix,
-    wantedHosts: (name) => clusters.get(name)?.wantedHosts,
-    callCluster: (name) => clusters.get(name),
-  };
-}
-
 function tooLargeCounters(
   stats: ManagerStats,
 ): Pick<FilterContext, 'countRequestTooLarge' | 'countResponseTooLarge'> {
@@ -164,17 +127,6 @@ function tooLargeCounters(
     countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
     countResponseTooLarge: () => stats.count(RS_TOO_LARGE),
   };
-}
-
-/** Those before the router. */
-function filtersOf(
-  config: HttpConnectionManager,
-  context: FilterContext,
-): readonly FilterFactory[] {
-  return config.filters.slice(0, -1).map((filter) => {
-    const factory = makeFilterFactory(filter, context);
-    return filter.isOffByDefault === true ? offByDefault(factory) : factory;
-  });
 }
 
 function routeSource(config: HttpConnectionManager, context: CompilerContext): RouteSource {
@@ -217,7 +169,7 @@ function routerOptions(config: HttpConnectionManager): HeaderOptions {
 function terminalFilter(
   config: HttpConnectionManager,
   listener: ListenerResource,
-  own: Pick<RouterContext, 'ledger' | 'upstreamLogs'>,
+  own: Pick<RouterContext, 'ledger' | 'upstreamLogs' | 'attemptFilters'>,
   context: CompilerContext,
 ): TerminalFilterFactory {
   const last = routerOf(config);
@@ -238,11 +190,6 @@ function terminalFilter(
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
 }
 
-function offByDefault(factory: FilterFactory): FilterFactory {
-  const { name } = factory;
-  return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
-}
-
 /** Whose limits those are that all workers keep together. */
 function bucketOwner(config: HttpConnectionManager, { name }: ListenerResource): string {
   return `${name}/${routesName(config)}`;
@@ -256,20 +203,4 @@ function routesName({ routes }: HttpConnectionManager): string {
 /** How names of statistics begin below a connection manager. */
 function namesOf(statPrefix: string): Pick<FilterContext, 'statPrefix' | 'statScope'> {
   return { statPrefix: `http.${statPrefix}.`, statScope: scopePrefix(`http.${statPrefix}`) };
-}
-
-/** What the connection managers of a worker have together. */
-function sharedOf({
-  taps,
-  services,
-  routeDemand,
-  extensions,
-  scripts,
-  startTasks,
-  secrets,
-}: ChainContext): Pick<
-  FilterContext,
-  'taps' | 'services' | 'routeDemand' | 'extensions' | 'scripts' | 'startTasks' | 'secrets'
-> {
-  return { taps, services, routeDemand, extensions, scripts, startTasks, secrets };
 }

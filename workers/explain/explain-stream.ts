@@ -7,7 +7,7 @@ import type { ExplainedAction, Explanation } from '../../shared/explain/explanat
 import type { Steps } from '../loop/sliced-work.ts';
 import type { ConnectionManager } from '../manager/manager.ts';
 import { requestRefusal } from '../manager/request-checks.ts';
-import { activeFilters } from '../manager/route-filters.ts';
+import { activeFilters } from '../filter-chain/active-filters.ts';
 import { noteRoute } from '../manager/stream-facts.ts';
 import type { HeaderPolicy } from '../manager/types.ts';
 import { allowsUpgrade, upgradeType } from '../manager/upgrades.ts';

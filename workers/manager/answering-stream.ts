@@ -8,8 +8,8 @@ import type { HeaderMap } from '../stream/header-map.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import type { AccessLogType, StreamInfo } from '../stream/stream-info.ts';
 import type { HttpConnection } from './connection.ts';
-import type { FilterChain } from './filter-chain.ts';
-import { buildLocalReply, internalError, tooLarge } from './local-reply.ts';
+import type { FilterChain } from '../filter-chain/filter-chain.ts';
+import { buildLocalReply, internalError, tooLarge } from '../filter-chain/local-reply.ts';
 import type { ConnectionManager } from './manager.ts';
 import type { StreamTimers } from './stream-timers.ts';
 
@@ -47,16 +47,10 @@ export abstract class AnsweringStream {
   }
 
   checkHeldBytes(): void {
-    const { bufferLimitBytes } = this;
-    const chain = this.chain;
-    if (chain === undefined || this.isRequestDropped) return;
-    if (chain.heldRequestBytes > bufferLimitBytes) {
-      this.manager.ledger.answeredHere('request_too_large');
-      this.sendLocalReply(tooLarge.request);
-    } else if (chain.heldResponseBytes > bufferLimitBytes) {
-      this.manager.ledger.answeredHere('response_too_large');
-      this.sendLocalReply(tooLarge.response);
-    }
+    const side = this.chain?.overfullSide(this.bufferLimitBytes);
+    if (side === undefined || this.isRequestDropped) return;
+    this.manager.ledger.answeredHere(`${side}_too_large`);
+    this.sendLocalReply(tooLarge[side]);
   }
 
   sendLocalReply(reply: LocalReply): void {

@@ -13,17 +13,9 @@ import { compileHeaderMutations, type HeaderMutation } from '../routing/header-m
 import type { Runtime } from '../loop/runtime.ts';
 import { compileLineFormat, type Formatter } from '../substitution/compile-format.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
+import type { LocalReplyRewriter, WordedReply } from '../filter-chain/local-reply.ts';
 import { JOINED_IN_RESPONSES } from '../stream/joined-headers.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
-
-/** An answer before it is framed; `body` has one character per byte. */
-interface WordedReply {
-  body: string;
-  /** Undefined: `text/plain`, unless the headers have a type already. */
-  contentType: string | undefined;
-}
-
-export type LocalReplyRewriter = (headers: HeaderMap, reply: WordedReply, info: StreamInfo) => void;
 
 interface CompiledFormat {
   readonly write: Formatter;

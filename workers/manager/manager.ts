@@ -14,7 +14,7 @@ import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { RequestTracer } from '../stream/request-trace.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
-import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
+import type { LocalReplyRewriter } from '../filter-chain/local-reply.ts';
 import { ManagerLedger } from './manager-ledger.ts';
 import type { ManagerStats } from './manager-stats.ts';
 import type { HeaderPolicy } from './types.ts';

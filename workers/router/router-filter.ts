@@ -6,7 +6,7 @@
 import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { takeRequestRetries } from '../routing/retry-policy.ts';
 import type { Metadata } from '../stream/codec.ts';
-import type { TerminalCallbacks, TerminalFilter } from '../stream/filter.ts';
+import type { LocalReply, TerminalCallbacks, TerminalFilter } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { ClusterRoute } from '../stream/route.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
@@ -167,6 +167,10 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
       return;
     }
     answerFailure(callbacks, this.#routed.route, failure, !this.#context.suppressEnvoyHeaders);
+  }
+
+  onFilterAnswer(reply: LocalReply): void {
+    this.#callbacks.sendLocalReply(reply);
   }
 
   #routeTo(route: ClusterRoute, headers: HeaderMap, endStream: boolean): void {

@@ -60,7 +60,7 @@ export interface LocalReply {
 }
 
 /** What every filter may ask of its stream, the terminal one too. */
-interface StreamCallbacks extends Endable {
+export interface StreamCallbacks extends Endable {
   readonly info: StreamInfo;
   /** Resolved once before the first filter, again after `clearRoute`. */
   readonly route: ResolvedRoute | undefined;

@@ -128,9 +128,10 @@ function percentDecode(text: string): string {
   );
 }
 
-/** An answer that was made without details has empty ones. */
+/** An answer that was made without details has empty ones; what a host answers has none. */
 function writtenDetails(info: StreamInfo): string | undefined {
-  return info.responseCode === 0 ? present(info.responseCodeDetails) : info.responseCodeDetails;
+  const { responseCode, responseCodeDetails: details, accessLogType } = info;
+  return responseCode === 0 || accessLogType.startsWith('Upstream') ? present(details) : details;
 }
 
 function responseCodeDetails({ args }: FormatCommand): Reader {

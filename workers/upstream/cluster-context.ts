@@ -3,18 +3,25 @@ import type net from 'node:net';
 import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
 import type { SentWeight } from '../../shared/messages/worker-notices.ts';
-import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
+import type { ClusterResource, HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { CheckingDuty } from '../health/health-checker.ts';
 import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { Runtime } from '../loop/runtime.ts';
+import type { FilterFactory } from '../stream/filter.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { UpstreamCluster } from './cluster.ts';
 import type { InternalTarget } from '../upstream-transport/upstream-transport.ts';
 import type { ZonePickerParts } from './balancing/zone-picker.ts';
+
+/** Until the cluster is gone. */
+export interface AttemptFilterSet {
+  readonly factories: readonly FilterFactory[];
+  readonly release: () => void;
+}
 
 export interface ClusterContext {
   /** Mapped on first use. */
@@ -38,6 +45,8 @@ export interface ClusterContext {
   readonly overload: Pick<OverloadGate, 'sheds'>;
   /** A connection to a listener of this worker. */
   connectInside(to: InternalTarget): net.Socket;
+  /** What attempts at the cluster pass before the codec. */
+  makeAttemptFilters(cluster: ClusterResource, statPrefix: string): AttemptFilterSet;
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly secrets: SecretStore;

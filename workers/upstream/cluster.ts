@@ -11,6 +11,7 @@ import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { HealthChecker } from '../health/health-checker.ts';
 import { RedisAccount } from './hosts/redis-account.ts';
 import { UpstreamSockets } from '../upstream-transport/upstream-sockets.ts';
+import type { FilterFactory } from '../stream/filter.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { SlicedWork } from '../loop/sliced-work.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
@@ -33,7 +34,7 @@ import type { LocalCluster } from './balancing/zone-picker.ts';
 import type { ReportedLoadTeller } from './load-reports/reported-load-teller.ts';
 import { Retained } from './hosts/retained.ts';
 import type { SharedLimits } from './resource-limits.ts';
-import type { ClusterContext } from './cluster-context.ts';
+import type { AttemptFilterSet, ClusterContext } from './cluster-context.ts';
 import { makeChecker, makeLoadTeller, makePreconnecting } from './optional-parts.ts';
 import { ClusterLimits, type Priority } from './cluster-limits.ts';
 import { HashTableStats } from './hashing/hash-table-stats.ts';
@@ -62,6 +63,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   /** Where requests wait for their hosts, when hosts are the names that requests carry. */
   readonly wantedHosts: WantedHosts | undefined;
   readonly #tableStats: HashTableStats;
+  readonly #attemptFilters: AttemptFilterSet | undefined;
   resource: ClusterResource;
   readonly #work: SlicedWork;
   readonly #set: HostSet;
@@ -92,6 +94,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.#preconnecting = makePreconnecting(this, balancer);
     this.#loadTeller = makeLoadTeller(this, context);
     this.#checker = makeChecker(this, context, () => this.#hasTraffic);
+    this.#attemptFilters =
+      resource.upstreamHttp.filters && context.makeAttemptFilters(resource, this.stats.prefix);
     this.#work = new SlicedWork(context.loop);
     this.#set = this.#makeHostSet();
     this.retained = new Retained(() => this.#release());
@@ -103,6 +107,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   get hosts(): readonly UpstreamHost[] {
     return this.#set.hosts;
+  }
+
+  /** What attempts pass before the codec; undefined: what the router says. */
+  get attemptFilters(): readonly FilterFactory[] | undefined {
+    return this.#attemptFilters?.factories;
   }
 
   /** Checks that count as its traffic. */
@@ -286,5 +295,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.sockets.release();
     this.stats.release();
     this.#tableStats.release();
+    this.#attemptFilters?.release();
   }
 }

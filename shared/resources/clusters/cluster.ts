@@ -3,6 +3,7 @@
  * their cluster (DNS, EDS, health) and the cluster without its hosts.
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
+import type { HttpFilter } from '../filters/http-filters.ts';
 import type { ThriftTransport } from '../../thrift/thrift-message.ts';
 import type { GcpAudience } from './gcp-audience.ts';
 import type { Struct } from '../../text/dictionary.ts';
@@ -122,6 +123,8 @@ export interface UpstreamHttpOptions {
   /** In place of those of routes. */
   readonly hashPolicies?: readonly HashPolicy[];
   readonly mirrorPolicies?: readonly RequestMirrorPolicy[];
+  /** What each attempt passes before the codec, in place of the router's filters; never empty. */
+  readonly filters?: readonly HttpFilter[];
 }
 
 export interface UpstreamNameOptions {

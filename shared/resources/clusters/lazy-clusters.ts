@@ -61,6 +61,7 @@ export function mayBeLazy({ cluster, hosts }: ClusterWithHosts): boolean {
   const selectors = findPolicy(cluster.lbPolicy, 'subset')?.options.selectors.length ?? 0;
   if (selectors * hosts.hosts.length > IDLE_SUBSETS_MAX) return false;
   if (healthChecks !== undefined || tls !== undefined) return false;
+  if (cluster.upstreamHttp.filters !== undefined) return false;
   if (track.timeoutBudgets || track.requestResponseSizes) return false;
   if (hashingOf(cluster) !== undefined && idleTable({ cluster, hosts }) === undefined) return false;
   return Object.values(circuitBreakers).every(

@@ -24,7 +24,7 @@ import type { Scope } from '../scope.ts';
 import { REDIS_EXTENSION, REDIS_OPTIONS } from './redis-options.ts';
 import { THRIFT_EXTENSION, THRIFT_OPTIONS } from './thrift-options.ts';
 import { TCP_EXTENSION } from './tcp-options.ts';
-import { checkUpstreamFilters } from './upstream-filters.ts';
+import { resolveClusterFilters } from '../filters/upstream-filters.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 
 const EXTENSION = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -161,7 +161,7 @@ function resolveTyped(
   scope: Scope,
 ): UpstreamHttp {
   refuseOtherFields(options, EXTENSION_FIELDS, scope);
-  checkUpstreamFilters(options.http_filters ?? [], scope.at('http_filters'));
+  const filters = resolveClusterFilters(options.http_filters ?? [], scope.at('http_filters'));
   const { upstreamHttp, ...rest } = common(
     options.common_http_protocol_options ?? {},
     {
@@ -172,7 +172,11 @@ function resolveTyped(
     },
     scope.at('common_http_protocol_options'),
   );
-  return { ...rest, upstreamHttp: { ...upstreamHttp, ...resolveRequestPolicies(options, scope) } };
+  const own = {
+    ...resolveRequestPolicies(options, scope),
+    ...optional('filters', filters.length > 0 ? filters : undefined),
+  };
+  return { ...rest, upstreamHttp: { ...upstreamHttp, ...own } };
 }
 
 function typedHttp1(options: HttpProtocolOptions, scope: Scope): Http1ClientOptions | undefined {

@@ -54,5 +54,6 @@ export function clusterContext(): ClusterContext {
     outlierPage: () => assert.fail('no outlier detection'),
     outlierDetected: () => undefined,
     loadReported: () => undefined,
+    makeAttemptFilters: () => assert.fail('no filters of attempts'),
   };
 }

@@ -3,6 +3,7 @@ import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
 import type { Metadata, ResetReason } from '../../stream/codec.ts';
+import type { LocalReply } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { AttemptTrace } from '../../stream/request-trace.ts';
 import type { UpstreamConnectionInfo } from '../../upstream/pools/http-pool.ts';
@@ -24,6 +25,8 @@ export interface UpstreamRequestOwner extends Endable {
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void;
   /** The request is none that may leave; `fault` says why. Nothing of it was sent. */
   onRequestRefused(upstream: UpstreamRequest, fault: string): void;
+  /** A filter before the codec answered in place of the host; the owner ends all attempts. */
+  onFilterAnswer(reply: LocalReply): void;
   /** The attempt took longer than one may; it goes on unless the owner ends it. */
   onPerTryTimeout(upstream: UpstreamRequest, kind: PerTryTimeout): void;
   /** Back-pressure towards the client; counted. */
@@ -35,6 +38,8 @@ export type PerTryTimeout = 'whole' | 'idle' | 'duration';
 
 export interface AttemptOptions {
   readonly endStream: boolean;
+  /** The head waits for `headPassed`. */
+  readonly isHeadHeld: boolean;
   readonly bufferLimitBytes: number;
   readonly loop: WorkerLoop;
   readonly timeouts: RequestTimeouts;

@@ -3,10 +3,12 @@
  * CONNECT.
  */
 import type { AccessLog } from '../../access-log/types.ts';
+import { activeFilters } from '../../filter-chain/active-filters.ts';
+import type { FilterFactory } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
 import type { AttemptTrace } from '../../stream/request-trace.ts';
-import type { Protocol } from '../../stream/stream-info.ts';
+import type { Protocol, StreamInfo } from '../../stream/stream-info.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
@@ -17,6 +19,7 @@ import { AttemptMeter } from '../ledger/cluster-ledger.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { UpstreamAttemptLog } from './upstream-log.ts';
 import type { UpstreamRequestOwner } from './attempt-seam.ts';
+import { FilteredRequest } from './filtered-request.ts';
 import { UpstreamRequest } from './upstream-request.ts';
 
 interface AttemptTarget {
@@ -28,6 +31,8 @@ interface AttemptTarget {
   /** What its client speaks. */
   readonly protocol: Protocol | undefined;
   readonly trace: AttemptTrace | undefined;
+  /** Of the request. */
+  readonly info: StreamInfo;
 }
 
 interface AttemptParts {
@@ -36,14 +41,16 @@ interface AttemptParts {
   readonly timeouts: RequestTimeouts;
   /** Written when the attempt is over. */
   readonly upstreamLogs: readonly AccessLog[];
+  /** Of clusters without filters of their own. */
+  readonly attemptFilters: readonly FilterFactory[];
   readonly loop: WorkerLoop;
 }
 
 export function makeAttempt(
   owner: UpstreamRequestOwner,
-  { cluster, host, action, client, protocol, trace }: AttemptTarget,
+  { cluster, host, action, client, protocol, trace, info }: AttemptTarget,
   headers: HeaderMap,
-  { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: AttemptParts,
+  { endStream, bufferLimitBytes, timeouts, upstreamLogs, attemptFilters, loop }: AttemptParts,
 ): UpstreamRequest {
   const { clock } = loop;
   const { upstreamHttp } = (host.home ?? cluster).resource;
@@ -58,8 +65,9 @@ export function makeAttempt(
     upstreamLogs.length > 0
       ? new UpstreamAttemptLog(upstreamLogs, clock.ms, clock.wallMs)
       : undefined;
-  return new UpstreamRequest(owner, { host, pool }, headers, {
+  const options = {
     endStream,
+    isHeadHeld: false,
     bufferLimitBytes,
     loop,
     timeouts,
@@ -67,5 +75,9 @@ export function makeAttempt(
     log,
     trace,
     meter: AttemptMeter.of(cluster.stats, timeouts.perTryMs, clock),
-  });
+  };
+  const filters = cluster.attemptFilters ?? attemptFilters;
+  const active = filters.length === 0 ? filters : activeFilters(filters, info.route);
+  if (active.length === 0) return new UpstreamRequest(owner, { host, pool }, headers, options);
+  return new FilteredRequest(owner, { host, pool, info }, headers, { ...options, filters: active });
 }

@@ -4,7 +4,10 @@
  * with the first piece that has to wait.
  */
 import type { HeldBytes } from '../../loop/held-bytes.ts';
+import type { RequestEncoder } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
+
+const NOTHING = Buffer.alloc(0);
 
 interface PausedSender {
   pauseRequest(paused: boolean): void;
@@ -38,8 +41,24 @@ export class PendingBody {
     this.#sender.pauseRequest(true);
   }
 
+  /** Sends what has come, as far as the request goes on, and lets its sender go on. */
+  sendTo(encoder: RequestEncoder, sawEnd: boolean, isOver: () => boolean): void {
+    const { trailers } = this;
+    const isWhole = sawEnd && trailers === undefined;
+    const pieces = this.#take();
+    for (const [position, piece] of pieces.entries()) {
+      // The codec may have found the body to be another than the head says.
+      if (isOver()) return;
+      encoder.encodeData(piece, isWhole && position === pieces.length - 1);
+    }
+    if (isOver()) return;
+    if (trailers !== undefined) encoder.encodeTrailers(trailers);
+    else if (isWhole && pieces.length === 0) encoder.encodeData(NOTHING, true);
+    this.release();
+  }
+
   /** The body, which is forgotten here; its sender waits until `release`. */
-  take(): readonly Buffer[] {
+  #take(): readonly Buffer[] {
     const pieces = this.#pieces;
     this.#held.add(-this.#bytes);
     this.#pieces = [];
@@ -49,7 +68,7 @@ export class PendingBody {
 
   /** Forgets the body, and lets its sender go on. */
   release(): void {
-    this.take();
+    this.#take();
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.#sender.pauseRequest(false);

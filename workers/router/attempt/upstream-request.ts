@@ -64,6 +64,8 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
    * the body as further requests.
    */
   #awaitsAgreement = false;
+  /** Filters before the codec have yet to let the head go. */
+  #isHeadHeld: boolean;
   #wholeTimer: LoopTimer | undefined = undefined;
   #idleTimer: LoopTimer | undefined = undefined;
   #durationTimer: LoopTimer | undefined = undefined;
@@ -82,6 +84,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.log = options.log;
     this.trace = options.trace;
     this.#options = options;
+    this.#isHeadHeld = options.isHeadHeld;
     this.#awaitsAgreement = !options.endStream && leavesHttp(headers);
   }
 
@@ -111,12 +114,10 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.log?.sent(data.length);
     this.#options.meter?.sent(data.length);
     if (this.#encoder !== undefined && !this.#awaitsAgreement) {
-      this.#encoder.encodeData(data, endStream);
-      return;
+      return this.#encoder.encodeData(data, endStream);
     }
     const isRefused = this.#awaitsAgreement && !this.isAwaitingHeaders;
-    if (data.length === 0 || isRefused) return;
-    this.#waitingBody().add(data);
+    if (data.length > 0 && !isRefused) this.#waitingBody().add(data);
   }
 
   sendTrailers(trailers: HeaderMap): void {
@@ -129,7 +130,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   sendMetadata(metadata: Metadata): void {
     if (this.#isOver) return;
-    if (this.#encoder === undefined) {
+    if (this.#encoder === undefined || this.#isHeadHeld) {
       this.#waitingMetadata = withWaiting(this.#waitingMetadata, metadata);
     } else sendMetadata(this.#encoder, this.connection, metadata);
   }
@@ -155,34 +156,35 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.#owner.onHostTried(this);
     this.#owner.onUpstreamConnected(this, connection);
     if (maxDurationMs > 0) this.#durationTimer = this.#armed(TIMER_DURATION, maxDurationMs);
+    if (!this.#isHeadHeld) this.#sendHead(encoder);
+  }
+
+  #sendHead(encoder: RequestEncoder): void {
     const waitingMetadata = this.#waitingMetadata ?? [];
-    const awaitsAgreement = this.#awaitsAgreement;
     const isBare = this.#pending?.isEmpty !== false && waitingMetadata.length === 0;
-    const isWhole = this.#sawEnd && isBare && !awaitsAgreement;
+    const isWhole = this.#sawEnd && isBare && !this.#awaitsAgreement;
     const fault = encoder.encodeHeaders(this.#headers, isWhole);
     if (fault !== undefined) {
       this.#end();
-      this.#owner.onRequestRefused(this, fault);
-      return;
+      return this.#owner.onRequestRefused(this, fault);
     }
-    for (const metadata of waitingMetadata) sendMetadata(encoder, connection, metadata);
-    if (!isWhole && !awaitsAgreement) this.#sendPending(encoder);
+    for (const metadata of waitingMetadata) sendMetadata(encoder, this.connection, metadata);
+    if (!isWhole && !this.#awaitsAgreement) this.#sendPending(encoder);
+  }
+
+  /** Filters before the codec let the head go; `endStream`: nothing follows it now. */
+  headPassed(endStream: boolean): void {
+    if (this.#isOver) return;
+    this.#isHeadHeld = false;
+    this.#sawEnd = endStream;
+    this.#awaitsAgreement = !endStream && leavesHttp(this.#headers);
+    if (this.#encoder !== undefined) this.#sendHead(this.#encoder);
   }
 
   #sendPending(encoder: RequestEncoder): void {
-    const pending = this.#pending;
-    const trailers = pending?.trailers;
-    const isWhole = this.#sawEnd && trailers === undefined;
-    const pieces = pending?.take() ?? [];
-    for (const [position, piece] of pieces.entries()) {
-      // The codec may have found the body to be another than the head says.
-      if (this.#isOver) return;
-      encoder.encodeData(piece, isWhole && position === pieces.length - 1);
-    }
-    if (this.#isOver) return;
-    if (trailers !== undefined) encoder.encodeTrailers(trailers);
-    else if (isWhole && pieces.length === 0) encoder.encodeData(NOTHING, true);
-    pending?.release();
+    if (this.#pending !== undefined)
+      this.#pending.sendTo(encoder, this.#sawEnd, () => this.#isOver);
+    else if (this.#sawEnd) encoder.encodeData(NOTHING, true);
   }
 
   #waitingBody(): PendingBody {

@@ -7,6 +7,8 @@ import type { ClusterRouteAction } from '../../../shared/resources/routes/route.
 import type { ConnectionInfo } from '../../net/connection-info.ts';
 import { takeRequestRetries } from '../../routing/retry-policy.ts';
 import type { ServiceCallbacks, ServiceStream } from '../../services/service-client.ts';
+import { buildLocalReply } from '../../filter-chain/local-reply.ts';
+import type { LocalReply } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { CompiledRetryPolicy } from '../../stream/route.ts';
 import { StreamInfo } from '../../stream/stream-info.ts';
@@ -19,7 +21,7 @@ import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import type { RoutedRequest } from '../ledger/routed-request.ts';
 import { type BalancedRoute, RequestBalance } from '../request-balance.ts';
 
-export interface ClientContext extends Omit<ExchangeContext, 'upstreamLogs'> {
+export interface ClientContext extends Omit<ExchangeContext, 'upstreamLogs' | 'attemptFilters'> {
   /** How this machine calls itself in `x-forwarded-for`. */
   readonly localAddress: string;
 }
@@ -58,7 +60,7 @@ export class UpstreamClient {
   readonly #localAddress: string;
 
   constructor({ localAddress, ...context }: ClientContext) {
-    this.#context = { ...context, upstreamLogs: [] };
+    this.#context = { ...context, upstreamLogs: [], attemptFilters: [] };
     this.#localAddress = localAddress;
   }
 
@@ -177,6 +179,13 @@ class SentRequest implements ClientStream, ExchangeOwner {
     if (this.#isOver) return;
     this.cancel();
     this.#callbacks.onFailure(failure);
+  }
+
+  onFilterAnswer(reply: LocalReply): void {
+    const { info } = this.#exchange.request;
+    const { headers, body } = buildLocalReply(reply, info, undefined);
+    this.onHeaders(headers, body === undefined);
+    if (body !== undefined) this.onData(body, true);
   }
 
   pauseRequest(paused: boolean): void {

@@ -7,6 +7,7 @@ import type { ClusterRouteAction } from '../../../shared/resources/routes/route.
 import type { AccessLog } from '../../access-log/types.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { Metadata } from '../../stream/codec.ts';
+import type { FilterFactory, LocalReply } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { ClusterManager } from '../../upstream/cluster-manager.ts';
 import type { Failure } from '../answers/failures.ts';
@@ -22,6 +23,8 @@ export interface ExchangeContext {
   readonly ledger: RouterLedger;
   /** Written once per attempt. */
   readonly upstreamLogs: readonly AccessLog[];
+  /** What attempts pass before the codec, at clusters without filters of their own. */
+  readonly attemptFilters: readonly FilterFactory[];
 }
 
 /** One request, whose headers are ready to be sent when the exchange starts. */
@@ -52,6 +55,8 @@ export interface ExchangeOwner extends Endable {
   onMetadata?(metadata: Metadata): void;
   /** In place of the response, or of the rest of it. */
   onFailure(failure: Failure): void;
+  /** Likewise: what a filter of an attempt answers. The exchange was ended. */
+  onFilterAnswer(reply: LocalReply): void;
   /** Back-pressure towards the sender of the body; counted. */
   pauseRequest(paused: boolean): void;
 }

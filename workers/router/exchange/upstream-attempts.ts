@@ -37,7 +37,7 @@ export class UpstreamAttempts {
     endStream: boolean,
   ): UpstreamRequest {
     const { request, balance, deadline: timeouts, action, bufferLimitBytes } = this.#parts;
-    const { upstreamLogs, loop } = this.#context;
+    const { upstreamLogs, attemptFilters, loop } = this.#context;
     const { connection: client, protocol } = request.info;
     const trace = request.info.trace?.beginAttempt(balance.requestHeaders, {
       clusterName: cluster.name,
@@ -45,8 +45,9 @@ export class UpstreamAttempts {
       host,
       attempt: request.info.attemptCount,
     });
-    const target = { cluster, host, action, client, protocol, trace };
-    const options = { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop };
+    const { info } = request;
+    const target = { cluster, host, action, client, protocol, trace, info };
+    const options = { endStream, bufferLimitBytes, timeouts, upstreamLogs, attemptFilters, loop };
     const upstream = makeAttempt(owner, target, balance.requestHeaders, options);
     if (this.newest !== undefined) (this.#others ??= []).push(this.newest);
     this.newest = upstream;

@@ -7,6 +7,7 @@
 import type { TimerOwner } from '../../loop/timers.ts';
 import type { RequestRetries } from '../../routing/retry-policy.ts';
 import type { Metadata, ResetReason } from '../../stream/codec.ts';
+import type { LocalReply } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
@@ -128,10 +129,9 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
   }
 
   onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionInfo): void {
-    const { loop, ledger } = this.#context;
     this.#isRequestStarted = true;
-    ledger.attempted(this.request, upstream.host);
-    noteHttpConnection(this.request.info, connection, loop.clock.ms);
+    this.#context.ledger.attempted(this.request, upstream.host);
+    noteHttpConnection(this.request.info, connection, this.#context.loop.clock.ms);
     if (this.#attempts.requestDoneMs >= 0) upstream.startTimers();
   }
 
@@ -158,8 +158,8 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
   }
 
   onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void {
-    const { info } = this.request;
     upstream.log?.received(data.length);
+    const { info } = this.request;
     if (info.firstUpstreamBodyRxMs < 0) info.firstUpstreamBodyRxMs = this.#context.loop.clock.ms;
     if (endStream) {
       clusterLedger.responseEnded(this.request, undefined);
@@ -183,8 +183,7 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     const { info } = request;
     const { ledger } = this.#context;
     const isStarted = this.#owner.isResponseStarted;
-    const isRetried = info.attemptCount > 1;
-    const failure = resetFailure(reason, detail, { isStarted, isRetried });
+    const failure = resetFailure(reason, detail, { isStarted, isRetried: info.attemptCount > 1 });
     if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');
     this.#attempts.end(upstream, failure.flag);
     if (isStarted) ledger.reset(request);
@@ -203,19 +202,22 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     this.#fail(unfitRequest(fault));
   }
 
+  onFilterAnswer(reply: LocalReply): void {
+    this.end();
+    this.#owner.onFilterAnswer(reply);
+  }
+
   onPerTryTimeout(upstream: UpstreamRequest, kind: PerTryTimeout): void {
-    const { request } = this;
     if (kind === 'duration') return this.#endOutlived(upstream);
     if (this.#parts.deadline.hedges) return this.#repeatable?.hedge(upstream);
-    const { ledger } = this.#context;
+    const { request } = this;
+    const { deadline } = this.#parts;
     clusterLedger.attemptTimedOut(request, upstream, kind);
     this.#attempts.cancel(upstream);
-    if (this.#owner.isResponseStarted) ledger.reset(request);
-    else {
-      if (this.#retriesReset(upstream, 'local_reset')) return;
-      ledger.attemptFailed(request, upstream, this.#parts.deadline.status);
-    }
-    this.#fail(timedOut(this.#parts.deadline, kind));
+    if (this.#owner.isResponseStarted) this.#context.ledger.reset(request);
+    else if (this.#retriesReset(upstream, 'local_reset')) return;
+    else this.#context.ledger.attemptFailed(request, upstream, deadline.status);
+    this.#fail(timedOut(deadline, kind));
   }
 
   onTimer(): void {
@@ -231,14 +233,12 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
   tryAgain(): void {
     const retrier = this.#repeatable?.retrier;
     if (retrier === undefined) return;
-    const { balance } = this.#parts;
-    const { clusters } = this.#context;
     const { info, cluster: first } = this.request;
-    balance.retry = retrier.state;
+    this.#parts.balance.retry = retrier.state;
     info.attemptCount++;
     // Updates may have brought another version of the cluster since.
-    const cluster = clusters.get(first.name);
-    const host = cluster?.chooseHost(balance);
+    const cluster = this.#context.clusters.get(first.name);
+    const host = cluster?.chooseHost(this.#parts.balance);
     if (cluster === undefined || host === undefined) {
       this.#attempts.cancelOthers();
       this.#failWithoutHost(true);

@@ -1,6 +1,7 @@
 /** Settings of envoy.filters.http.router. */
 import type { AccessLogConfig } from '../../access-loggers/access-loggers.ts';
 import type { FilterResource } from '../declare-filter.ts';
+import type { HttpFilter } from '../http-filters.ts';
 import { declareKind } from '../declare-filter.ts';
 
 interface RouterOptions {
@@ -9,6 +10,10 @@ interface RouterOptions {
   readonly respectExpectedRqTimeout: boolean;
   readonly startChildSpan: boolean;
   readonly upstreamLogs: readonly AccessLogConfig[];
+  /**
+   * What attempts pass before the codec, at clusters that say nothing of it themselves; never empty.
+   */
+  readonly upstreamFilters?: readonly HttpFilter[];
 }
 
 export type RouterFilterSettings = FilterResource<'router', RouterOptions>;

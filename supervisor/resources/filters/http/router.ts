@@ -4,13 +4,16 @@ import type { RouterFilterSettings } from '../../../../shared/resources/filters/
 import { resolveAccessLogs } from '../../access-logs/access-log.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';
+import { optional } from '../../values.ts';
 import { terminalHttpFilter } from '../http-filter-row.ts';
+import { resolveRouterFilters } from '../upstream-filters.ts';
 
 const FIELDS = knownFields<Router>(
   [
     'dynamic_stats',
     'start_child_span',
     'upstream_log',
+    'upstream_http_filters',
     'suppress_envoy_headers',
     'respect_expected_rq_timeout',
   ],
@@ -26,6 +29,8 @@ export const ROUTER_FILTER = terminalHttpFilter(
 
 function resolveRouter(message: Router, scope: Scope, name: string): RouterFilterSettings {
   refuseOtherFields(message, FIELDS, scope);
+  const { upstream_http_filters: upstream = [] } = message;
+  const filters = resolveRouterFilters(upstream, scope.at('upstream_http_filters'));
   return {
     kind: 'router',
     name,
@@ -34,6 +39,7 @@ function resolveRouter(message: Router, scope: Scope, name: string): RouterFilte
       suppressEnvoyHeaders: message.suppress_envoy_headers ?? false,
       respectExpectedRqTimeout: message.respect_expected_rq_timeout ?? false,
       startChildSpan: message.start_child_span ?? false,
+      ...optional('upstreamFilters', filters.length > 0 ? filters : undefined),
       upstreamLogs: resolveAccessLogs(message.upstream_log, scope.at('upstream_log')),
     },
   };

@@ -1,4 +1,4 @@
-/** Which of a connection manager's filters take part in a request, as its route says. */
+/** Which of a chain's filters take part in a request, as its route says. */
 import type { ResolvedRoute } from '../stream/route.ts';
 import type { FilterFactory } from '../stream/filter.ts';
 

@@ -10,7 +10,7 @@ import type {
   FilterCallbacks,
   FilterFactory,
   HttpFilter,
-  TerminalCallbacks,
+  StreamCallbacks,
   TerminalFilter,
 } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -20,7 +20,12 @@ import type { ResolvedRoute } from '../stream/route.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 
 /** The stream as the chain needs it. */
-export interface ChainStream extends TerminalCallbacks {
+export interface ChainStream extends Omit<
+  StreamCallbacks,
+  'continueDecoding' | 'continueEncoding'
+> {
+  /** Back-pressure towards the sender of the request: counted, balanced by the caller. */
+  pauseRequest(paused: boolean): void;
   writeHeaders(headers: HeaderMap, endStream: boolean): void;
   writeData(data: Buffer, endStream: boolean): void;
   writeTrailers(trailers: HeaderMap): void;
@@ -37,13 +42,16 @@ export interface ChainStream extends TerminalCallbacks {
   checkHeldBytes(): void;
 }
 
-/** The chain of a stream whose connection manager has filters besides the terminal one. */
+/** What takes a request behind the last of the filters. */
+export type ChainEnd = Pick<TerminalFilter, 'decodeHeaders' | 'decodeData' | 'decodeTrailers'>;
+
+/** The chain of a stream that has filters besides the terminal one. */
 export class FilterChain {
   readonly #filters: HttpFilter[] = [];
   readonly #request: MessagePass;
   readonly #response: MessagePass;
 
-  constructor(stream: ChainStream, factories: readonly FilterFactory[], terminal: TerminalFilter) {
+  constructor(stream: ChainStream, factories: readonly FilterFactory[], terminal: ChainEnd) {
     const count = factories.length;
     factories.forEach((factory, position) => {
       const callbacks = new PositionedCallbacks(
@@ -75,13 +83,10 @@ export class FilterChain {
     );
   }
 
-  /** Bytes that stopped filters made the chain keep, by direction. */
-  get heldRequestBytes(): number {
-    return this.#request.heldBytes;
-  }
-
-  get heldResponseBytes(): number {
-    return this.#response.heldBytes;
+  /** Where stopped filters made the chain keep more than it may, if anywhere. */
+  overfullSide(limitBytes: number): 'request' | 'response' | undefined {
+    if (this.#request.heldBytes > limitBytes) return 'request';
+    return this.#response.heldBytes > limitBytes ? 'response' : undefined;
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {

@@ -3,9 +3,18 @@ import { grpcStatusOfHttp } from '../../shared/substitution/grpc-status-of-http.
 import type { LocalReply } from '../stream/filter.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
-import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
 import { isGrpcContentType } from '../stream/grpc-status.ts';
 import { grpcMessageOf } from '../stream/grpc-message.ts';
+
+/** An answer before it is framed; `body` has one character per byte. */
+export interface WordedReply {
+  body: string;
+  /** Undefined: `text/plain`, unless the headers have a type already. */
+  contentType: string | undefined;
+}
+
+/** How a connection manager words them. */
+export type LocalReplyRewriter = (headers: HeaderMap, reply: WordedReply, info: StreamInfo) => void;
 
 export interface LocalMessage {
   readonly headers: HeaderMap;

@@ -8,7 +8,7 @@ import type {
   HttpFilter,
   TerminalFilter,
 } from '../../../../workers/stream/filter.ts';
-import { type ChainStream, FilterChain } from '../../../../workers/manager/filter-chain.ts';
+import { type ChainStream, FilterChain } from '../../../../workers/filter-chain/filter-chain.ts';
 import { HeldBytes } from '../../../../workers/loop/held-bytes.ts';
 import type { HeaderMap } from '../../../../workers/stream/header-map.ts';
 import { headerMap, requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
@@ -67,27 +67,16 @@ function chainOf(...scripts: readonly Script[]) {
     routeConfig: () => undefined,
     routeConfigs: () => [],
     clearRoute: ignored,
-    continueDecoding: ignored,
-    continueEncoding: ignored,
     sendLocalReply: ignored,
-    recreateStream: () => undefined,
     resetStream: ignored,
     onException: ignored,
     takeEvent: ignored,
-    encode1xx: ignored,
-    encodeHeaders: ignored,
-    encodeData: ignored,
-    encodeTrailers: ignored,
-    encodeMetadata: ignored,
     pauseRequest: ignored,
     isPaused: () => false,
     pauseResponse: ignored,
     checkHeldBytes: ignored,
     heldByAll,
     isRequestDropped: false,
-    isResponseStarted: false,
-    isRequestComplete: false,
-    bufferLimitBytes: 1024,
     writeHeaders: (_: HeaderMap, end: boolean) => note('client H', undefined, end),
     writeData: (data: Buffer, end: boolean) => note('client D', data, end),
     writeTrailers: () => note('client T'),
@@ -144,12 +133,12 @@ describe('a filter chain', () => {
     chain.decodeData(piece, false);
     piece.fill(0x21);
     chain.decodeData(Buffer.from('cd'), true);
-    assert.equal(chain.heldRequestBytes, 4);
+    assert.deepEqual([chain.overfullSide(3), chain.overfullSide(4)], ['request', undefined]);
     assert.equal(heldByAll.bytes, 4);
     assert.deepEqual(since(), ['f0 h', 'f0 d(ab)', 'f0 d(cd)!']);
     callbacks[0]?.continueDecoding();
     assert.deepEqual(since(), ['router h', 'router d(abcd)!']);
-    assert.equal(chain.heldRequestBytes, 0);
+    assert.equal(chain.overfullSide(0), undefined);
     assert.equal(heldByAll.bytes, 0);
   });
 
@@ -206,7 +195,7 @@ describe('a filter chain', () => {
     chain.encodeHeaders(headers(), false);
     chain.encodeData(Buffer.from('ab'), true);
     assert.deepEqual(since(), ['f2 H', 'f1 H', 'f2 D(ab)!', 'f1 D(ab)!']);
-    assert.equal(chain.heldResponseBytes, 2);
+    assert.deepEqual([chain.overfullSide(1), chain.overfullSide(2)], ['response', undefined]);
     callbacks[1]?.continueEncoding();
     assert.deepEqual(since(), ['f0 H', 'client H', 'f0 D(ab)!', 'client D(ab)!']);
   });
