@@ -28,6 +28,7 @@ describe('the packed program', () => {
       'LICENSE',
       'THIRD_PARTY_NOTICES',
       'docs/options.md',
+      'CHANGELOG.md',
       'dist/exports/filter.d.ts',
     ]) {
       assert.ok(existsSync(join(unpacked, file)), file);
