@@ -139,16 +139,17 @@ export class DynamicConfiguration {
       apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
       log: upstreamLog.log,
     };
-    this.#routes = discoverRoutes({ ...named, log: routesLog.log });
-    this.#scopes = discoverScopes({ ...named, routes: this.#routes });
-    const wantable = { ...named, routes: this.#routes, scopes: this.#scopes };
-    this.#wantedRoutes = new WantedRoutes(wantable);
-    this.#filters = discoverFilters(named);
     this.secrets = discoverSecrets({
       ...named,
       changed: options.secretChanged,
       log: log.log,
     });
+    const { secrets } = this;
+    this.#routes = discoverRoutes({ ...named, secrets, log: routesLog.log });
+    this.#scopes = discoverScopes({ ...named, secrets, routes: this.#routes });
+    const wantable = { ...named, routes: this.#routes, scopes: this.#scopes };
+    this.#wantedRoutes = new WantedRoutes(wantable);
+    this.#filters = discoverFilters({ ...named, secrets });
     this.#runtime = new RuntimeDiscovery({
       layers: options.resolved.runtimeLayers,
       runtime: options.runtime,

@@ -5,17 +5,23 @@ import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/genera
 
 import { unexpectedType } from '../../resources/filters/http/discovered.ts';
 import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type { NamedFilter } from '../../resolved/resolved-bootstrap.ts';
 import type { Definition } from '../../stats/stat-store.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
 import type { NamedOptions } from './discovery-options.ts';
+import { HeldSecrets } from './held-secrets.ts';
 import { isSameMessage } from './same-message.ts';
 
 const { workers: WORKERS } = RESOURCE_TYPES.extension;
 
-export function discoverFilters(options: NamedOptions): NamedResources<NamedFilter> {
+export interface FilterDiscoveryOptions extends NamedOptions {
+  readonly secrets: NamedResources<NamedSecret>;
+}
+
+export function discoverFilters(options: FilterDiscoveryOptions): NamedResources<NamedFilter> {
   return new NamedResources({
     open: (filter) => new SharedFilter(filter, options),
     target: ({ name }) => `shared target FilterConfigSubscription init ${name}`,
@@ -26,16 +32,18 @@ export function discoverFilters(options: NamedOptions): NamedResources<NamedFilt
 
 class SharedFilter extends SharedResource {
   readonly #filter: NamedFilter;
-  readonly #options: NamedOptions;
+  readonly #options: FilterDiscoveryOptions;
+  readonly #secrets: HeldSecrets;
   readonly #reloads: Definition;
   readonly #failures: Definition;
   readonly #conflicts: Definition;
   #isAnswered = false;
 
-  constructor(filter: NamedFilter, options: NamedOptions) {
+  constructor(filter: NamedFilter, options: FilterDiscoveryOptions) {
     super();
     this.#filter = filter;
     this.#options = options;
+    this.#secrets = new HeldSecrets(options.secrets);
     const { statStore, sources } = options;
     const prefix = scopePrefix(`extension_config_discovery.http_filter.${filter.name}.`);
     this.#reloads = statStore.holdNamed('counter', `${prefix}config_reload`);
@@ -89,6 +97,7 @@ class SharedFilter extends SharedResource {
 
   protected override ended(): void {
     const { key } = this.#filter;
+    this.#secrets.release();
     if (this.#options.store.remove('extension', key)) {
       void this.#options.apply([WORKERS.remove(key)]);
     }
@@ -110,8 +119,10 @@ class SharedFilter extends SharedResource {
     const filter = message as HttpFilterMessage;
     const type = typeNameOf(filter.typed_config?.['@type'] ?? '');
     if (!types.includes(type)) return unexpectedType(type, types);
-    const { resolved, error } = resolver.filter({ ...filter, name });
-    if (error !== undefined) return error;
+    const resolution = resolver.filter({ ...filter, name });
+    if (resolution.error !== undefined) return resolution.error;
+    const { resolved, secrets } = resolution;
+    this.#secrets.hold(secrets);
     const [refusal] = await this.#options.apply([WORKERS.put(key, resolved)]);
     if (refusal !== undefined) return refusal;
     const lastUpdatedMs = clock.wallMs();

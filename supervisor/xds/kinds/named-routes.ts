@@ -5,6 +5,7 @@ import type { RouteConfiguration } from '../../../shared/api/generated/envoy/con
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type { NamedRoutes } from '../../resolved/resolved-bootstrap.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
@@ -14,12 +15,14 @@ import { NamedResources, SharedResource } from './named-resources.ts';
 import type { Resolution } from './resource-resolver.ts';
 import type { ResourceUse } from '../../store/resource-use.ts';
 import { VirtualHosts } from './virtual-hosts.ts';
+import { HeldSecrets } from './held-secrets.ts';
 import { isSameMessage } from './same-message.ts';
 
 const { workers: WORKERS } = RESOURCE_TYPES.route_configuration;
 
 export interface RouteDiscoveryOptions extends NamedOptions {
   readonly swap: ClusterSwap;
+  readonly secrets: NamedResources<NamedSecret>;
   readonly log: (level: 'warning', text: string) => void;
 }
 
@@ -39,6 +42,8 @@ class SharedRoutes extends SharedResource {
   readonly #options: RouteDiscoveryOptions;
   readonly #stats: DiscoveryStats;
   readonly #emptyCounter: number;
+  /** For filters of its routes. */
+  readonly #secrets: HeldSecrets;
   /** As it came, without what completes it. */
   #base: DiscoveredResource | undefined;
   #hosts: VirtualHosts | undefined;
@@ -49,6 +54,7 @@ class SharedRoutes extends SharedResource {
     super();
     this.#routes = routes;
     this.#options = options;
+    this.#secrets = new HeldSecrets(options.secrets);
     const { sources, statStore } = options;
     const prefix = scopePrefix(`http.${routes.statPrefix}.rds.${routes.name}.`);
     this.#stats = DiscoveryStats.at(statStore, prefix, { reloads: true, countsEmpty: true });
@@ -151,7 +157,8 @@ class SharedRoutes extends SharedResource {
   #bring(found: DiscoveredResource): Brought {
     const { store, swap, clock } = this.#options;
     const whole = this.#withHosts(found);
-    const { resolved, error } = this.#resolve(whole);
+    const resolution = this.#resolve(whole);
+    const { error } = resolution;
     if (error !== undefined) {
       store.refuse('route_configuration', this.#routes.key, {
         details: error,
@@ -164,7 +171,8 @@ class SharedRoutes extends SharedResource {
     if (this.#isWaiting) this.#clusters?.release();
     const clusters = swap.hold([whole.message]);
     this.#clusters = clusters;
-    return { brought: this.#takeWith(clusters, whole, resolved) };
+    this.#secrets.hold(resolution.secrets);
+    return { brought: this.#takeWith(clusters, whole, resolution.resolved) };
   }
 
   async #takeWith(
@@ -216,6 +224,7 @@ class SharedRoutes extends SharedResource {
     const { key } = this.#routes;
     this.#hosts?.close();
     this.#clusters?.release();
+    this.#secrets.release();
     if (this.#options.store.remove('route_configuration', key)) {
       void this.#options.apply([WORKERS.remove(key)]);
     }

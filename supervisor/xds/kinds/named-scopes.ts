@@ -10,6 +10,7 @@ import type { NamedScope } from '../../../shared/resources/routes/scoped-routes.
 import { SCOPED_RDS } from '../../../shared/stats/templates/subscriptions.ts';
 import { scopeKeyParts } from '../../resources/http/scoped-routes.ts';
 import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type { NamedRoutes, NamedScopes } from '../../resolved/resolved-bootstrap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
@@ -21,10 +22,12 @@ import {
 import { NamedResources, SharedResource } from './named-resources.ts';
 import type { NamedOptions } from './discovery-options.ts';
 import type { ResourceUse } from '../../store/resource-use.ts';
+import { HeldSecrets } from './held-secrets.ts';
 import { isSameMessage } from './same-message.ts';
 
 export interface ScopeDiscoveryOptions extends NamedOptions {
   readonly routes: NamedResources<NamedRoutes>;
+  readonly secrets: NamedResources<NamedSecret>;
 }
 
 export function discoverScopes(options: ScopeDiscoveryOptions): NamedResources<NamedScopes> {
@@ -49,6 +52,8 @@ interface LiveScope {
 class SharedScopes extends SharedResource {
   readonly #named: NamedScopes;
   readonly #options: ScopeDiscoveryOptions;
+  /** For filters of routes that stand in scopes. */
+  readonly #secrets: HeldSecrets;
   readonly #stats: DiscoveryStats;
   readonly #gauges: number;
   #live = new Map<string, LiveScope>();
@@ -57,6 +62,7 @@ class SharedScopes extends SharedResource {
     super();
     this.#named = named;
     this.#options = options;
+    this.#secrets = new HeldSecrets(options.secrets);
     const { sources, statStore } = options;
     const prefix = scopePrefix(`http.${named.statPrefix}.scoped_rds.${named.name}.`);
     this.#stats = DiscoveryStats.at(statStore, prefix, { reloads: true, countsEmpty: true });
@@ -114,6 +120,7 @@ class SharedScopes extends SharedResource {
     const { store, statStore } = this.#options;
     const { key } = this.#named;
     const gone = [...this.#live.values()];
+    this.#secrets.release();
     this.#live.clear();
     statStore.releaseBlock(this.#gauges);
     for (const { use } of gone) use?.release();
@@ -160,17 +167,22 @@ class SharedScopes extends SharedResource {
     const before = this.#live;
     this.#live = next;
     const updates: ResourceUpdate[] = [];
+    const secretsOfAll: NamedSecret[] = [];
     for (const scope of next.values()) {
       const named = this.#routesOf(scope.message);
       if (named === undefined) {
         const inline = scope.message.route_configuration as unknown as JsonObject;
-        const { resolved } = resolver.routes(inline);
-        if (resolved === undefined || before.get(scope.resource.name) === scope) continue;
-        updates.push(RESOURCE_TYPES.route_configuration.workers.put(scope.routes, resolved));
+        const resolution = resolver.routes(inline);
+        if (resolution.error !== undefined) continue;
+        secretsOfAll.push(...resolution.secrets);
+        if (before.get(scope.resource.name) === scope) continue;
+        const { put } = RESOURCE_TYPES.route_configuration.workers;
+        updates.push(put(scope.routes, resolution.resolved));
       } else if (scope.message.on_demand !== true) {
         scope.use ??= routes.use(named);
       }
     }
+    this.#secrets.hold(secretsOfAll);
     const scopes = [...next.values()].map(({ message, routes: of }): NamedScope => ({
       key: scopeKeyParts(message),
       routes: of,

@@ -35,6 +35,7 @@ import { resolveFilterSettings } from '../../resources/http/http-filter-chain.ts
 import { resolveListener } from '../../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../../resources/listeners/network-filters.ts';
 import type { ResolvedCluster, ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
+import type { NamedSecret } from '../../resolved/named-secret.ts';
 import { resolveRouteConfiguration } from '../../resources/routes/route-configuration.ts';
 import { resolveConfigSource } from '../../resources/config-source.ts';
 import { type ConfigSource } from '../../resolved/config-source.ts';
@@ -46,7 +47,12 @@ import { checkSecret } from '../../resources/tls/secret-references.ts';
 import type { DiscoveryKind } from '../../resolved/resource-kinds.ts';
 
 export type Resolution<Resolved> =
-  | { readonly resolved: Resolved; readonly error?: undefined }
+  | {
+      readonly resolved: Resolved;
+      /** Secrets that it names, and that nothing around it asks for. */
+      readonly secrets: readonly NamedSecret[];
+      readonly error?: undefined;
+    }
   | { readonly resolved?: undefined; readonly error: string };
 
 /** Envoy's word for a secret that holds something else. */
@@ -222,11 +228,14 @@ export class ResourceResolver {
 
   #run<Resolved>(resolve: (scope: Scope) => Resolved | undefined): Resolution<Resolved> {
     const problems: Problem[] = [];
-    const resolved = resolve(this.#scope(problems));
+    const secrets: NamedSecret[] = [];
+    const plain = this.#scope(problems);
+    const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
+    const resolved = resolve(new Scope({ ...plain.context, onNamedSecret }, plain.place));
     const error = problems.find(({ severity }) => severity === 'error');
     if (error !== undefined) return { error: describe(error) };
     for (const problem of problems) this.#options.warn(describe(problem));
-    return resolved === undefined ? { error: 'it cannot be used' } : { resolved };
+    return resolved === undefined ? { error: 'it cannot be used' } : { resolved, secrets };
   }
 
   #scope(problems: Problem[], place?: Place): Scope {

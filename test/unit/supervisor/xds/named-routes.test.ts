@@ -49,7 +49,7 @@ function startRoutes(): {
     clock,
     swap,
     statStore: new StatStore(),
-    resolver: { routes: () => ({ resolved: {} }) },
+    resolver: { routes: () => ({ resolved: {}, secrets: [] }) },
     sources: {
       open: ({ consumer }: { readonly consumer: DiscoveryConsumer }) => {
         opened.push(consumer);
