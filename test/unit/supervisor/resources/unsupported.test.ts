@@ -166,10 +166,16 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
           explicit_http_config: { http_protocol_options: {} },
           http_filters: [
             {
-              name: 'mutate',
+              name: 'wasm',
+              typed_config: {
+                '@type': 'type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm',
+              },
+            },
+            {
+              name: 'codec',
               typed_config: {
                 '@type':
-                  'type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation',
+                  'type.googleapis.com/envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec',
               },
             },
           ],
@@ -177,7 +183,7 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
       },
     }),
     `${CLUSTER}.typed_extension_protocol_options.${HTTP_OPTIONS}.http_filters[0].typed_config`,
-    "upstream HTTP filter 'mutate' of type 'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation' is not supported",
+    "upstream HTTP filter 'wasm' of type 'envoy.extensions.filters.http.wasm.v3.Wasm' is not supported",
   ],
   [
     bootstrapWith('bootstrap', { header_prefix: 'x-a' }),
