@@ -17,7 +17,11 @@ export default defineFilter({
         case '/floating': void Promise.reject(new Error('nobody waits')); break;
         case '/header': headers.set('x-a', 'one\\r\\ntwo'); break;
         case '/answer': return { status: 99 };
-        case '/timer': stream.after(1, () => { throw new Error('in a timer'); }); break;
+        case '/timer':
+          stream.after(1, () => { throw new Error('in a timer'); });
+          // The stream lasts until that one has thrown.
+          await new Promise((resolve) => stream.after(20, resolve));
+          break;
         case '/loop': for (;;);
         case '/loop-later': await stream.fetch('up'); for (;;);
       }

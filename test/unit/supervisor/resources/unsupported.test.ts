@@ -38,6 +38,7 @@ const CHAIN = 'static_resources.listeners[0].filter_chains[0]';
 const MANAGER = `${CHAIN}.filters[0].typed_config`;
 const CLUSTER = 'static_resources.clusters[0]';
 
+const FILTERS = 'type.googleapis.com/envoy.extensions.filters.http';
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 const CHECK = {
@@ -165,19 +166,14 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
           '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
           explicit_http_config: { http_protocol_options: {} },
           http_filters: [
-            {
-              name: 'mutate',
-              typed_config: {
-                '@type':
-                  'type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation',
-              },
-            },
+            { name: 'wasm', typed_config: { '@type': `${FILTERS}.wasm.v3.Wasm` } },
+            { name: 'c', typed_config: { '@type': `${FILTERS}.upstream_codec.v3.UpstreamCodec` } },
           ],
         },
       },
     }),
     `${CLUSTER}.typed_extension_protocol_options.${HTTP_OPTIONS}.http_filters[0].typed_config`,
-    "upstream HTTP filter 'mutate' of type 'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation' is not supported",
+    "upstream HTTP filter 'wasm' of type 'envoy.extensions.filters.http.wasm.v3.Wasm' is not supported",
   ],
   [
     bootstrapWith('bootstrap', { header_prefix: 'x-a' }),
