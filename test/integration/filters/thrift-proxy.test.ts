@@ -50,12 +50,23 @@ function answerTo(request: Buffer, says: string): Buffer | undefined {
 
 function hostSaying(says: string): Promise<RawUpstream> {
   return startRawUpstream((socket) => {
-    socket.on('data', (request: Buffer) => {
-      const answer = answerTo(request, says);
-      if (answer !== undefined) socket.write(answer);
-      else if (request.includes('leave')) socket.destroy();
+    socket.on('data', (data: Buffer) => {
+      for (const request of apart(data)) {
+        const answer = answerTo(request, says);
+        if (answer !== undefined) socket.write(answer);
+        else if (request.includes('leave')) socket.destroy();
+      }
     });
   });
+}
+
+/** Requests that came together, by their frames; one without a frame comes alone here. */
+function* apart(data: Buffer): Generator<Buffer> {
+  for (let at = 0; at < data.length;) {
+    const end = data.length - at < 4 ? data.length : at + 4 + data.readUInt32BE(at);
+    yield data.subarray(at, end);
+    at = end;
+  }
 }
 
 function exception(name: string, sequence: number, why: string, kind: number): Buffer {
