@@ -24,10 +24,15 @@ export function takeBlock(length: number): Buffer {
   return Buffer.allocUnsafeSlow(length);
 }
 
-/** The same for what may wait long: more than half of the block is used. */
+/**
+ * The same for the front of `length` bytes that may wait long: more than half of the block is used.
+ * The block may be shorter: a length between the two sizes takes several small ones, because a block
+ * of its own would be garbage outside of the heap, which the collector hardly sees.
+ */
 export function takeFittingBlock(length: number): Buffer {
-  const isHalfEmpty = length * 2 <= (length <= SMALL_BYTES ? SMALL_BYTES : LARGE_BYTES);
-  return isHalfEmpty ? Buffer.allocUnsafeSlow(length) : takeBlock(length);
+  if (length * 2 > LARGE_BYTES) return takeBlock(length);
+  if (length * 2 > SMALL_BYTES) return takeBlock(SMALL_BYTES);
+  return Buffer.allocUnsafeSlow(length);
 }
 
 /** Returns a block that nothing refers to any more. */
