@@ -83,15 +83,20 @@ export class WaitingData {
   push(data: Buffer): void {
     const pieces = (this.#pieces ??= []);
     this.#bytes += data.length;
-    let at = this.#fillLast(pieces.at(-1), data);
-    while (at < data.length) {
-      const left = data.length - at;
-      const least = pieces.length === 0 ? FIRST_PIECE_BYTES : PIECE_BYTES;
-      const piece = takeFittingBlock(Math.max(left, least));
-      this.#writeAt = data.copy(piece, 0, at);
-      at += this.#writeAt;
-      pieces.push(piece);
+    let at = 0;
+    const last = pieces.at(-1);
+    if (last !== undefined) {
+      at = Math.min(last.length - this.#writeAt, data.length);
+      data.copy(last, this.#writeAt, 0, at);
+      this.#writeAt += at;
     }
+    if (at === data.length) return;
+    const left = data.length - at;
+    const least = last === undefined ? FIRST_PIECE_BYTES : PIECE_BYTES;
+    const piece = takeFittingBlock(Math.max(left, least));
+    data.copy(piece, 0, at);
+    pieces.push(piece);
+    this.#writeAt = left;
   }
 
   /** At most that many bytes from the front, which wait no more; a view until the next call. */
@@ -114,14 +119,6 @@ export class WaitingData {
     this.#bytes = 0;
     this.#pieces = undefined;
     this.#readAt = 0;
-  }
-
-  /** Returns how much of `data` fitted behind what waits. */
-  #fillLast(last: Buffer | undefined, data: Buffer): number {
-    if (last === undefined) return 0;
-    const copied = data.copy(last, this.#writeAt);
-    this.#writeAt += copied;
-    return copied;
   }
 
   #drop(pieces: Buffer[]): void {
