@@ -37,7 +37,7 @@ export function compileApi(projectRoot: string): string {
     addProtoFile(model, source.importPath, source.text);
   }
   resolveModel(model);
-  writeDescriptor(model, join(output, 'packages'));
+  writeDescriptor(model, join(output, 'packages.archive'));
   writeTypes(model, types);
   writeFileSync(mark, digest);
   return digest;
