@@ -1,6 +1,6 @@
 /**
  * One file with many texts, each read alone: four bytes with the length of its index, the index
- * (JSON: name to first byte and length, counted from the index's end), and the texts.
+ * (JSON: pairs of a name and its first byte and length, counted from the index's end), and the texts.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 
@@ -34,7 +34,7 @@ export class PackageArchive {
     if (this.#index === undefined) {
       const length = bytesAt(fd, 0, LENGTH_BYTES).readUInt32LE(0);
       const text = bytesAt(fd, LENGTH_BYTES, length).toString();
-      this.#index = new Map(Object.entries(JSON.parse(text) as Record<string, [number, number]>));
+      this.#index = new Map(JSON.parse(text) as [name: string, place: [number, number]][]);
       this.#start = LENGTH_BYTES + length;
     }
     return this.#index;
@@ -61,7 +61,7 @@ export function archiveOf(texts: ReadonlyMap<string, string>): Buffer {
     places.set(name, [at, bytes.length]);
     at += bytes.length;
   }
-  const index = Buffer.from(JSON.stringify(Object.fromEntries(places)));
+  const index = Buffer.from(JSON.stringify([...places]));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32LE(index.length);
   return Buffer.concat([length, index, ...pieces]);
