@@ -56,11 +56,14 @@ describe('set_metadata', () => {
         {
           kind: 'set_metadata',
           name: 'meta',
-          options: [
-            entry(false, { list: [1], text: 'a', inner: { p: 1 } }),
-            entry(false, { list: [2] }),
-            entry(true, { list: [3], text: 'b', inner: { q: 2 } }),
-          ],
+          options: {
+            untyped: [
+              entry(false, { list: [1], text: 'a', inner: { p: 1 } }),
+              entry(false, { list: [2] }),
+              entry(true, { list: [3], text: 'b', inner: { q: 2 } }),
+            ],
+            typed: [],
+          },
         },
         {
           upstreamPorts: [upstream.port],
