@@ -235,6 +235,7 @@ export class WorkerHost {
       case 'stopped_listening':
       case 'profiled':
       case 'explained':
+      case 'scripts':
       case 'connections':
         return void this.#calls.settle(reply.id, reply);
       default:

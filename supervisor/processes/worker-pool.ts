@@ -20,7 +20,13 @@ import type { EarlyWorkers } from './early-workers.ts';
 import type { WorkerEvents } from './worker-events.ts';
 import { WorkerLives } from './worker-lives.ts';
 import type { SharedPages } from '../../shared/messages/heritage.ts';
-import { countConnections, explain, profile } from './worker-questions.ts';
+import {
+  type AskedAboutScripts,
+  countConnections,
+  explain,
+  profile,
+  stepOfScripts,
+} from './worker-questions.ts';
 import type { WorkerProvision, WorkerSlotStatus } from './worker-slot.ts';
 
 export interface WorkerPoolOptions {
@@ -159,6 +165,14 @@ export class WorkerPool {
     const [slot] = this.#lives.provisioned();
     if (slot === undefined) throw new Error('no worker serves yet');
     return await explain(slot.host, asked, limitMs);
+  }
+
+  /** Those that run modules, to be asked about them. */
+  scriptWorkers(): readonly AskedAboutScripts[] {
+    return this.#lives.provisioned().map(({ index, host }) => ({
+      index,
+      step: async (step, limitMs) => await stepOfScripts(host, step, limitMs),
+    }));
   }
 
   /** Commands every worker's profiler; resolves with the indices of those that obeyed. */

@@ -43,6 +43,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
     clock: systemClock,
     hosts: { put: () => undefined, takeBack: () => false, list: () => [] },
     explain: async () => ({ end: { why: 'nobody serves' } }),
+    scripts: { list: async () => [], reload: async () => ({ isDone: true, modules: [] }) },
     turns: new LoopTurns(),
     server: {
       state: () => 'LIVE',
