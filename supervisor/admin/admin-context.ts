@@ -182,8 +182,13 @@ export interface ClusterStatus {
   readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
   /** Present only with an outlier detector. Each is -1 without enough data. */
   readonly outlier?: OutlierStatus | undefined;
-  /** Made while they are read: there may be a hundred thousand. */
-  readonly hosts: Iterable<HostStatus> & { readonly length: number };
+  readonly hosts: HostStatuses;
+}
+
+/** Each is made when it is asked for: there may be a hundred thousand. */
+export interface HostStatuses {
+  readonly length: number;
+  at(index: number): HostStatus | undefined;
 }
 
 /** Single hosts as an operator orders them. */
