@@ -63,8 +63,8 @@ async function bundle(name: string, code: string, format: 'esm' | 'cjs'): Promis
 function oneFilter(ending: string): Plugin {
   return {
     name: 'one-filter',
-    setup: ({ onResolve }) => {
-      onResolve({ filter: /\/scripts\/filter\.ts$/ }, () => ({
+    setup: (bundling) => {
+      bundling.onResolve({ filter: /\/scripts\/filter\.ts$/ }, () => ({
         path: `./filter.${ending}`,
         external: true,
       }));
