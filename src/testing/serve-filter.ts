@@ -1,5 +1,11 @@
 /** A real server with one filter in front of an upstream, for tests. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type OutgoingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSluice } from '../library/create-sluice.ts';
 import { HeaderMap } from '../../workers/stream/header-map.ts';
@@ -76,9 +82,9 @@ async function answer(
     trailers,
   } = (await upstream(await read(incoming))) ?? {};
   const { pieces } = responseMessage({ body: body ?? '' });
-  outgoing.writeHead(status, headers as Record<string, string | string[]>);
+  outgoing.writeHead(status, headers as OutgoingHttpHeaders);
   for (const piece of pieces) outgoing.write(piece);
-  if (trailers !== undefined) outgoing.addTrailers(trailers as Record<string, string>);
+  if (trailers !== undefined) outgoing.addTrailers(trailers as OutgoingHttpHeaders);
   outgoing.end();
 }
 

@@ -71,7 +71,7 @@ export function makeWorker(definition: FilterDefinition, options: TestOptions): 
     bufferLimitBytes: options.bufferLimitBytes ?? BUFFER_LIMIT_BYTES,
     countRequestTooLarge: ignored,
     countResponseTooLarge: ignored,
-    services: new TestedClusters(loop, options.clusters ?? {}),
+    services: new TestedClusters(loop, new Map(Object.entries(options.clusters ?? {}))),
     onBlock: ignored,
     onRelease: (act) => void releases.push(act),
     log: (level, _component, text) => void log.push(`${level}: ${text}`),
@@ -117,9 +117,9 @@ class TestedClusters implements ServiceClient {
   readonly #loop: WorkerLoop;
   readonly #upstreams: ReadonlyMap<string, Upstream>;
 
-  constructor(loop: WorkerLoop, upstreams: Readonly<Record<string, Upstream>>) {
+  constructor(loop: WorkerLoop, upstreams: ReadonlyMap<string, Upstream>) {
     this.#loop = loop;
-    this.#upstreams = new Map(Object.entries(upstreams));
+    this.#upstreams = upstreams;
   }
 
   send(
