@@ -37,7 +37,7 @@ describe('the packed program', () => {
 
     const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
     const strangers = files.filter((file) =>
-      /^(test|dist\/(test|scripts|shared\/api\/generated|\.tsbuildinfo.*)|(?!dist\/exports\/).*\.ts)(\/|$)/.test(
+      /^(test|dist\/(test|scripts|shared\/api\/generated|\.tsbuildinfo.*)|(?!dist\/exports\/|docs\/examples\/).*\.ts)(\/|$)/.test(
         file,
       ),
     );
@@ -48,6 +48,8 @@ describe('the packed program', () => {
       'docs/options.md',
       'CHANGELOG.md',
       'dist/exports/filter.d.ts',
+      'dist/exports/testing.d.cts',
+      'dist/exports/register-hooks.js',
     ]) {
       assert.ok(existsSync(join(unpacked, file)), file);
     }
