@@ -37,7 +37,7 @@ describe('the packed program', () => {
 
     const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
     const strangers = files.filter((file) =>
-      /^(test|dist\/(test|scripts|shared\/api\/generated|\.tsbuildinfo.*)|(?!dist\/exports\/|docs\/examples\/).*\.ts)(\/|$)/.test(
+      /^(test|dist\/(test|scripts|shared\/api\/generated|\.tsbuildinfo.*)|(?!dist\/exports\/).*\.ts)(\/|$)/.test(
         file,
       ),
     );
