@@ -1,6 +1,6 @@
 /** Settings of envoy.filters.http.body_size_limit. */
-import type { FilterResource } from '../declare-filter.ts';
-import { declareKind } from '../declare-filter.ts';
+import type { FilterResource } from '../../declare-filter.ts';
+import { declareKind } from '../../declare-filter.ts';
 
 interface BodySizeLimitOptions {
   /** Absent: no limit. */

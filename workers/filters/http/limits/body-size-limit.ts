@@ -2,15 +2,15 @@
  * Refuses requests whose bodies are larger than a limit, without holding them back. Source:
  * envoy.filters.http.body_size_limit.
  */
-import type { BodySizeLimitFilterSettings } from '../../../shared/resources/filters/http/body-size-limit.ts';
+import type { BodySizeLimitFilterSettings } from '../../../../shared/resources/filters/http/limits/body-size-limit.ts';
 import type {
   DataStatus,
   FilterCallbacks,
   FilterFactory,
   HeadersStatus,
-} from '../../stream/filter.ts';
-import type { HeaderMap } from '../../stream/header-map.ts';
-import { PassThroughFilter } from '../pass-through-filter.ts';
+} from '../../../stream/filter.ts';
+import type { HeaderMap } from '../../../stream/header-map.ts';
+import { PassThroughFilter } from '../../pass-through-filter.ts';
 
 export function makeBodySizeLimitFilter({
   name,
