@@ -34,7 +34,7 @@ export interface DataPlane {
   cutConnections(listeners: readonly string[]): void;
   setHealthCheckFailed(failed: boolean): void;
   /** Modules of the operator. */
-  readonly scripts: Pick<ScriptModules, 'disable' | 'list' | 'prepare' | 'use' | 'drop'>;
+  readonly scripts: Pick<ScriptModules, 'disable' | 'list' | 'prepare' | 'use' | 'drop' | 'maps'>;
   setCheckingWorkers(workers: readonly number[]): void;
   /** What would become of a request; takes turns with traffic, and changes nothing. */
   explain(asked: AskedRequest): Promise<Explanation>;
