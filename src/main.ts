@@ -8,11 +8,18 @@ import { loadPackedProgram } from '../shared/process/packed-program.ts';
 import { SignalInbox } from '../shared/process/signals.ts';
 import { EarlyWorkers } from '../supervisor/processes/early-workers.ts';
 import { likelyWorkers } from './options/likely-workers.ts';
+import { platformRefusal } from './options/platform.ts';
 import type * as Program from './program.ts';
 
 /** The packed program.ts, beside this file; the build states its name. */
 declare const PACKED_FILE: string;
 
+const { platform, arch, versions } = process;
+const refusal = platformRefusal({ platform, arch, version: versions.node });
+if (refusal !== undefined) {
+  process.stderr.write(refusal);
+  process.exit(1);
+}
 const signals = new SignalInbox();
 const words = process.argv.slice(2);
 const early = new EarlyWorkers(likelyWorkers(words));

@@ -14,6 +14,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { makeCodeCaches } from './code-caches.ts';
 import { writeLineTable } from './line-table.ts';
+import { packSmall } from './pack-small.ts';
 import { writePackedNotices } from './packed-notices.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
@@ -94,7 +95,8 @@ const worker = await pack('workers/process/run-worker');
 await packEntry('src/main', 'esm', program.file);
 // A CommonJS entry loads 5 ms faster. The program's own has a name that tools know.
 await packEntry('workers/process/worker-main', 'cjs', worker.file);
-writePackedNotices(projectRoot, [...program.inputs, ...worker.inputs, ...apart.inputs]);
+const small = await packSmall(projectRoot, { ...everyBuild, external: staysOutside });
+writePackedNotices(projectRoot, [...program.inputs, ...worker.inputs, ...apart.inputs, ...small]);
 await makeCodeCaches(projectRoot);
 
 interface Packed {

@@ -22,6 +22,7 @@ export function compileApi(projectRoot: string): string {
       hash.update(readFileSync(join(import.meta.dirname, file)));
     }
   }
+  hash.update(readFileSync(join(projectRoot, 'dist', 'shared', 'api', 'package-archive.js')));
   for (const source of sources) {
     hash.update(`${source.importPath}\0${source.text}\0`);
   }
@@ -37,7 +38,7 @@ export function compileApi(projectRoot: string): string {
     addProtoFile(model, source.importPath, source.text);
   }
   resolveModel(model);
-  writeDescriptor(model, join(output, 'packages'));
+  writeDescriptor(model, join(output, 'packages.archive'));
   writeTypes(model, types);
   writeFileSync(mark, digest);
   return digest;

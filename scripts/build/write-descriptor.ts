@@ -1,9 +1,11 @@
 /**
- * Writes the API model as one descriptor file per package, in the shape of shared/api/descriptor.
+ * Writes the API model as one descriptor per package, in the shape of shared/api/descriptor, all in
+ * one file.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { MessageDescriptor, PackageDescriptor } from '../../shared/api/descriptor.ts';
+import { archiveOf } from '../../shared/api/package-archive.ts';
 import { type ApiModel, type MessageModel, enumDescriptor } from './api-model.ts';
 
 type MutablePackage = {
@@ -13,12 +15,12 @@ type MutablePackage = {
   services: Record<string, PackageDescriptor['services'][string]>;
 };
 
-export function writeDescriptor(model: ApiModel, folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const descriptor of describePackages(model)) {
-    writeFileSync(join(folder, `${descriptor.package}.json`), JSON.stringify(descriptor));
-  }
+export function writeDescriptor(model: ApiModel, path: string): void {
+  const texts = describePackages(model).map(
+    (descriptor) => [descriptor.package, JSON.stringify(descriptor)] as const,
+  );
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, archiveOf(new Map(texts)));
 }
 
 function describePackages(model: ApiModel): PackageDescriptor[] {

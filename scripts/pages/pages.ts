@@ -1,5 +1,6 @@
 /** The pages of docs/ that are made from the code, with their texts. */
 import { join } from 'node:path';
+import { recipePage } from '../../src/commands/example/recipe-page.ts';
 import { featurePage } from '../../src/commands/features/feature-report.ts';
 import { optionReference } from '../../src/options/option-reference.ts';
 import { adminReference } from '../../supervisor/admin/admin-reference.ts';
@@ -22,5 +23,6 @@ export const PAGES: readonly Page[] = [
     text: () =>
       adminReference(adminRoutes({ types: createMessageTypes(), profilers: new Profilers() })),
   },
+  { path: join(docs, 'recipes.md'), text: recipePage },
   { path: join(docs, 'features.md'), text: () => featurePage(features()) },
 ];

@@ -1,11 +1,11 @@
 /**
- * The shape of the API descriptor that the build makes from the .proto files: one JSON file per
+ * The shape of the API descriptor that the build makes from the .proto files: one JSON text per
  * protobuf package, so that a small configuration loads only the packages it names. This file
- * describes and reads those files; it interprets nothing and knows no protobuf library.
+ * describes and reads those texts; it interprets nothing and knows no protobuf library.
  */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtRoot } from '../process/built-root.ts';
+import { PackageArchive } from './package-archive.ts';
 
 /** Everything declared in one protobuf package. Keys are names within it, such as `Cluster.LbPolicy`. */
 export interface PackageDescriptor {
@@ -199,21 +199,15 @@ export interface TimeRules extends MembershipRules<RuleTime> {
   readonly within?: RuleTime;
 }
 
-const folder = join(builtRoot, 'shared', 'api', 'packages');
+const packages = new PackageArchive(join(builtRoot, 'shared', 'api', 'packages.archive'));
 
 /** Reads one package's descriptor; undefined when the API has no such package. */
 export function readPackage(name: string): PackageDescriptor | undefined {
-  const path = join(folder, `${name}.json`);
-  if (!/^[A-Za-z0-9_.]+$/.test(name) || !existsSync(path)) {
-    return undefined;
-  }
-  return JSON.parse(readFileSync(path, 'utf8')) as PackageDescriptor;
+  const text = packages.text(name);
+  return text === undefined ? undefined : (JSON.parse(text) as PackageDescriptor);
 }
 
 /** The names of all packages of the API, sorted. */
 export function listPackages(): string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => file.slice(0, -'.json'.length))
-    .sort();
+  return packages.names();
 }

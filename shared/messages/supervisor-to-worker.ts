@@ -8,6 +8,7 @@ import type { TapSettings } from '../resources/tap.ts';
 import type { ResourceUpdate } from '../resources/resource-update.ts';
 import type { BoundAddress } from '../resources/listener.ts';
 import type { LogLevels } from '../logging/log-settings.ts';
+import type { ScriptStep } from './script-messages.ts';
 import type { Hello, WorkerHeritage } from './heritage.ts';
 
 export type SupervisorToWorker =
@@ -78,6 +79,8 @@ export type SupervisorToWorker =
       /** Empty for the commands that begin. */
       readonly path: string;
     }
+  /** `/filters` and `/filters/reload`. Reply: `scripts` with the same id. */
+  | ({ readonly kind: 'scripts'; readonly id: number } & ScriptStep)
   | UnansweredCommand
   /** Ends the worker: logs are flushed, then it exits 0. Reply: the process's end. */
   | { readonly kind: 'shutdown' };

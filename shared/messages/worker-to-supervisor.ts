@@ -2,6 +2,7 @@
 import type { ConnectionPart } from '../connections/connections.ts';
 import type { Explanation } from '../explain/explanation.ts';
 import type { StatsReport } from '../stats/report.ts';
+import type { ScriptAnswer } from './script-messages.ts';
 import type { Hello } from './heritage.ts';
 import type { Notice } from './worker-notices.ts';
 
@@ -42,6 +43,7 @@ export type WorkerToSupervisor =
     }
   /** `error` says why there is no profile. */
   | { readonly kind: 'profiled'; readonly id: number; readonly error?: string }
+  | ({ readonly kind: 'scripts'; readonly id: number } & ScriptAnswer)
   /** Also sent unasked when a report would grow past its limit. `id` is 0 then. */
   | { readonly kind: 'stats'; readonly id: number; readonly report: StatsReport }
   | { readonly kind: 'pong'; readonly id: number }

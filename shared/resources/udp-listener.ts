@@ -9,10 +9,14 @@ export interface UdpListenerResource {
   /** Longer ones are dropped. */
   readonly maxDatagramBytes: number;
   /** Absent: datagrams are read and thrown away. */
-  readonly proxy?: UdpProxy;
+  readonly filter?: UdpFilter;
 }
 
+/** What takes the datagrams of a listener. */
+export type UdpFilter = UdpProxy;
+
 export interface UdpProxy {
+  readonly kind: 'udp_proxy';
   /** What stands behind `udp.` in statistic names. */
   readonly statPrefix: string;
   /** Where datagrams go: to one cluster, or to the one that a matcher names. */

@@ -32,3 +32,11 @@ export interface StatsReport {
   readonly deltas: readonly number[];
   readonly histograms: readonly number[];
 }
+
+export const EMPTY_REPORT: StatsReport = {
+  blocks: [],
+  named: [],
+  released: [],
+  deltas: [],
+  histograms: [],
+};

@@ -8,6 +8,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   drain: async () => (await import('./drain/drain-command.ts')).drainCommand,
   'reverse-proxy': async () =>
     (await import('./reverse-proxy/reverse-proxy-command.ts')).reverseProxyCommand,
+  example: async () => (await import('./example/example-command.ts')).exampleCommand,
   features: async () => (await import('./features/features-command.ts')).featuresCommand,
   completion: async () => (await import('./completion/completion-command.ts')).completionCommand,
 };

@@ -5,6 +5,7 @@ export const COMMAND_SUMMARIES = [
   { name: 'explain', summary: 'says what becomes of a request, by a bootstrap or a server' },
   { name: 'drain', summary: 'drains a running server and waits for the end' },
   { name: 'reverse-proxy', summary: 'runs a server that passes every request on to a target' },
+  { name: 'example', summary: 'prints a complete bootstrap for a purpose' },
   { name: 'features', summary: 'lists the extensions of the API: served or refused' },
   { name: 'completion', summary: 'prints completions for bash, zsh or fish' },
 ] as const;

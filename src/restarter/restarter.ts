@@ -8,6 +8,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { builtRoot } from '../../shared/process/built-root.ts';
 import { systemClock, type Timer } from '../../shared/process/clock.ts';
 import {
   LISTEN_FDS_START,
@@ -115,7 +116,7 @@ export class Restarter {
     const { program, sluiceArguments } = this.#args;
     const [command = '', ...before] = program ?? [
       process.execPath,
-      join(import.meta.dirname, '..', 'main.js'),
+      join(builtRoot, 'src', 'main.js'),
     ];
     const words = insertBeforeDashes(sluiceArguments, ['--restart-epoch', String(number)]);
     const statusFd = LISTEN_FDS_START + this.#inherited.length;

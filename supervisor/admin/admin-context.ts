@@ -6,6 +6,7 @@
  */
 import type { ServerState } from '../life-cycle/server-state.ts';
 import type { RuntimeView } from '../runtime/runtime-view.ts';
+import type { ScriptReload } from '../scripts/script-reload.ts';
 import type { StatsPages } from '../stats-output/stats-questions.ts';
 import type { RefusedUpdate, UnreadyTargets } from '../store/discovery-status.ts';
 import type { CertificateStatus } from '../tls/certificate-status.ts';
@@ -53,6 +54,8 @@ export interface AdminContext {
   readonly connections: ConnectionsView;
   /** What would become of a request; rejects where no worker can say. */
   explain(asked: AskedRequest): Promise<Explanation>;
+  /** Modules of the operator's own, in all workers. */
+  readonly scripts: Pick<ScriptReload, 'list' | 'reload'>;
   /** A line of the process log, logger `admin`. Never called with a secret. */
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
@@ -185,8 +188,13 @@ export interface ClusterStatus {
   readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
   /** Present only with an outlier detector. Each is -1 without enough data. */
   readonly outlier?: OutlierStatus | undefined;
-  /** Made while they are read: there may be a hundred thousand. */
-  readonly hosts: Iterable<HostStatus> & { readonly length: number };
+  readonly hosts: HostStatuses;
+}
+
+/** Each is made when it is asked for: there may be a hundred thousand. */
+export interface HostStatuses {
+  readonly length: number;
+  at(index: number): HostStatus | undefined;
 }
 
 /** Single hosts as an operator orders them. */
@@ -254,7 +262,7 @@ export interface LoggingView {
 }
 
 /** Open connections of clients. */
-export interface ConnectionsView {
+interface ConnectionsView {
   /** One reader for each worker. */
   list(question: ConnectionQuestion): readonly WorkerConnections[];
   /** How many each worker has chosen, or why it has not. */

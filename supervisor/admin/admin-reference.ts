@@ -19,6 +19,7 @@ Where Sluice differs:
   all the time, workers only with \`--heap-sampling\` or while the heap profiler runs, which the profile
   says in its comments. Nothing is collected for it, which would stop the server (110 ms with 10,000
   clusters): what was freed since the last collection may still be in it, as in heap profiles of Go.
+  A thread of its own names the functions and compresses the profile.
 - \`/contention\` needs \`--enable-mutex-tracing\`, as Envoy's does. There are no mutexes here: counted are
   the supervisor's waits for a worker's reply (to a configuration change, and to the question for its
   statistics) and for the thread that matches a filter of \`/stats\`. \`num_contentions\` is their number,

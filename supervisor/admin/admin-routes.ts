@@ -23,6 +23,7 @@ import { answerContention } from './endpoints/contention.ts';
 import { DRAIN_PARAMS, drainListeners, undrainListeners } from './endpoints/drain.ts';
 import { answerDrainStatus, DRAIN_STATUS_PARAMS } from './endpoints/drain-status.ts';
 import { answerExplain, EXPLAIN_PARAMS } from './endpoints/explain.ts';
+import { listFilters, reloadFilters } from './endpoints/filters.ts';
 import { answerHeapSpaces } from './endpoints/heap-spaces.ts';
 import { HOST_STATE_PARAMS, listOrders, orderHost } from './endpoints/host-orders.ts';
 import { answerHotRestartVersion } from './endpoints/hot-restart-version.ts';
@@ -163,6 +164,16 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
       help: 'print what becomes of a request: listener, filter chain, routes, filters, cluster and hosts',
       params: EXPLAIN_PARAMS,
       handle: answerExplain,
+    }),
+    read({
+      path: '/filters',
+      help: 'print modules that are filters, with their versions in each worker',
+      handle: async (_request, context) => await listFilters(context),
+    }),
+    mutate({
+      path: '/filters/reload',
+      help: 'load modules again that have changed: all of them in all workers, or none',
+      handle: async (_request, context) => await reloadFilters(context),
     }),
     read({
       path: '/init_dump',

@@ -1,5 +1,5 @@
 /** The pool thread's side of the pipeline. */
-import { setPriority } from 'node:os';
+import { yieldToTraffic } from '../../shared/process/yield-to-traffic.ts';
 import { ApiCatalog } from './api/api-catalog.ts';
 import { hasHoles, isError } from './follow-up.ts';
 import { type Pieces, splitMessage } from './message-pieces.ts';
@@ -37,9 +37,6 @@ export type PoolReply =
 /** Of the API, whose types are read when they are first met. */
 const catalog = new ApiCatalog();
 
-/** About a third of a core's time for each thread that competes, instead of half. */
-const NICENESS = 5;
-
 // Piscina calls the default export of the file that it is given.
 // oxlint-disable-next-line import/no-default-export
 export default async function runTask(task: PoolTask): Promise<PoolReply> {
@@ -56,17 +53,4 @@ export default async function runTask(task: PoolTask): Promise<PoolReply> {
     unknownFieldCount: result.unknownFieldCount,
     featureUses: result.featureUses,
   };
-}
-
-/**
- * Traffic comes first where there are not enough cores; lowered once, it stays so. Linux alone has
- * priorities of single threads: elsewhere this would be the whole process.
- */
-function yieldToTraffic(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(NICENESS);
-  } catch {
-    // A sandbox may forbid it; the answer is read all the same.
-  }
 }

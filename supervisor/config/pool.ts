@@ -59,7 +59,7 @@ export async function locateInPool(
 async function runTask(task: PoolTask): Promise<PoolReply> {
   const of = task.kind === 'load' && task.besideTraffic ? 'updates' : 'start';
   const pool = (pools[of] ??= new Piscina<PoolTask, PoolReply>({
-    filename: join(builtRoot, 'supervisor', 'config', 'pool-entry.js'),
+    filename: join(builtRoot, 'supervisor', 'config', 'pool-entry.cjs'),
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: idleTimeoutMs[of],

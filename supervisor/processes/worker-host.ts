@@ -237,6 +237,7 @@ export class WorkerHost {
       case 'explained':
       case 'listed_connections':
       case 'closing_connections':
+      case 'scripts':
       case 'connections':
         return void this.#calls.settle(reply.id, reply);
       default:

@@ -188,6 +188,7 @@ export class WorkerLives {
       await host.start(provision.heritageOf(slot.index), provision.killTimeoutMs);
       // From here on updates follow the snapshot on the same channel.
       slot.isProvisioned = true;
+      for (const module of this.#scripts.disabled) host.notify({ kind: 'disable_script', module });
       const applied = host.apply(provision.resources());
       for (const updates of this.#options.underWay) void host.apply(updates).catch(() => undefined);
       const refusal = await applied;
@@ -199,7 +200,6 @@ export class WorkerLives {
       const failure = await this.adopt(slot);
       if (failure !== undefined) throw new WorkerStartError(failure);
       for (const notice of provision.notices()) host.notify(notice);
-      for (const module of this.#scripts.disabled) host.notify({ kind: 'disable_script', module });
       slot.state = 'running';
       this.#first.running(slot.index);
       if (slot.restarts > 0) {

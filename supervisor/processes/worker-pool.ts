@@ -31,6 +31,8 @@ import {
   explain,
   listConnections,
   profile,
+  type AskedAboutScripts,
+  stepOfScripts,
 } from './worker-questions.ts';
 import type { WorkerProvision, WorkerSlotStatus } from './worker-slot.ts';
 
@@ -194,6 +196,14 @@ export class WorkerPool {
     const [slot] = this.#lives.provisioned();
     if (slot === undefined) throw new Error('no worker serves yet');
     return await explain(slot.host, asked, limitMs);
+  }
+
+  /** Those that run modules, to be asked about them. */
+  scriptWorkers(): readonly AskedAboutScripts[] {
+    return this.#lives.provisioned().map(({ index, host }) => ({
+      index,
+      step: async (step, limitMs) => await stepOfScripts(host, step, limitMs),
+    }));
   }
 
   /** Commands every worker's profiler; resolves with the indices of those that obeyed. */

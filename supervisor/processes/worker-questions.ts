@@ -7,6 +7,7 @@ import type {
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import type { ScriptAnswer, ScriptStep } from '../../shared/messages/script-messages.ts';
 import { unexpected, type WorkerHost } from './worker-host.ts';
 
 /** Profiles take some time to write. */
@@ -75,4 +76,19 @@ export async function profile(
     PROFILE_LIMIT_MS,
   );
   return reply.kind === 'profiled' ? reply.error : unexpected(reply);
+}
+
+/** One worker, to be asked about modules. */
+export interface AskedAboutScripts {
+  readonly index: number;
+  step(step: ScriptStep, limitMs: number): Promise<ScriptAnswer>;
+}
+
+export async function stepOfScripts(
+  worker: AskedWorker,
+  step: ScriptStep,
+  limitMs: number,
+): Promise<ScriptAnswer> {
+  const reply = await worker.call((id) => ({ kind: 'scripts', id, ...step }), limitMs);
+  return reply.kind === 'scripts' ? reply : { error: unexpected(reply) };
 }

@@ -3,20 +3,27 @@
  * supervisor and all workers together. Owns the profile file and what is running.
  */
 import { open, writeFile } from 'node:fs/promises';
+import { setImmediate as pause } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { ProcessProfiler } from '../../shared/profiling/process-profiler.ts';
-import type { CpuProfile, HeapProfile } from '../../shared/profiling/process-profiler.ts';
-import type { HeapProfileOptions, ProcessProfile } from './pprof-writer.ts';
+import type { HeapProfile } from '../../shared/profiling/process-profiler.ts';
+import type { ProfileFile, ProfileTask } from './pool-entry.ts';
+import type { HeapProfileOptions } from './pprof-writer.ts';
+
+/** The files of workers' profiles, which are there until this is disposed of. */
+export interface WorkerProfiles extends AsyncDisposable {
+  readonly files: readonly ProfileFile[];
+}
 
 /** The same profilers in the workers. Workers that die meanwhile are left out of the result. */
 export interface WorkerProfilers {
   startCpu(): Promise<void>;
-  stopCpu(): Promise<readonly ProcessProfile<CpuProfile>[]>;
+  stopCpu(): Promise<WorkerProfiles>;
   startHeap(): Promise<void>;
-  readHeap(): Promise<readonly ProcessProfile<HeapProfile>[]>;
-  stopHeap(): Promise<readonly ProcessProfile<HeapProfile>[]>;
+  readHeap(): Promise<WorkerProfiles>;
+  stopHeap(): Promise<WorkerProfiles>;
   startAllocations(): Promise<void>;
-  stopAllocations(): Promise<readonly ProcessProfile<HeapProfile>[]>;
+  stopAllocations(): Promise<WorkerProfiles>;
 }
 
 /** A peak is one when the heap is this many times larger than at the one before. */
@@ -46,6 +53,7 @@ export class Profilers {
   readonly #samplesWorkers: boolean;
   #isHeapRunning = false;
   #isAllocationsRunning = false;
+  #reading: Promise<Uint8Array> | undefined;
   #peak: { readonly usedBytes: number; readonly profile: HeapProfile } | undefined;
 
   constructor(options: ProfilersOptions = {}) {
@@ -92,7 +100,7 @@ export class Profilers {
     await this.sample();
     await this.notePeak();
     if (this.#peak === undefined) return await this.readHeap();
-    return await heapProfile(this.#peak.profile, []);
+    return await heapProfile(this.#peak.profile);
   }
 
   /**
@@ -111,7 +119,7 @@ export class Profilers {
     ]);
     this.#isAllocationsRunning = false;
     await this.sample();
-    return await heapProfile(own, workers ?? [], { what: 'alloc' });
+    return await heapProfile(own, workers, { what: 'alloc' });
   }
 
   /** False when the profile file cannot be written. Nothing happens while it runs already. */
@@ -126,8 +134,7 @@ export class Profilers {
   async stopCpu(): Promise<void> {
     if (!this.isCpuRunning) return;
     const [own, workers] = await Promise.all([this.#own.stopCpu(), this.#workers?.stopCpu()]);
-    const { writeCpuProfile } = await import('./pprof-writer.ts');
-    const profile = await writeCpuProfile([supervisorOf(own), ...(workers ?? [])]);
+    const profile = await write(workers, (others) => ({ kind: 'cpu', own, others }));
     await writeFile(this.path, profile, { mode: 0o600 });
   }
 
@@ -146,17 +153,25 @@ export class Profilers {
       this.#samplesWorkers ? this.#workers?.readHeap() : this.#workers?.stopHeap(),
     ]);
     this.#isHeapRunning = false;
-    await writeFile(this.path, await heapProfile(own, workers ?? []), { mode: 0o600 });
+    await writeFile(this.path, await heapProfile(own, workers), { mode: 0o600 });
   }
 
-  /** What is in use now, as a gzipped pprof profile; begins to sample when nothing does. */
+  /**
+   * What is in use now, as a gzipped pprof profile; begins to sample when nothing does.
+   * Who asks while one is made gets the same.
+   */
   async readHeap(): Promise<Uint8Array> {
+    this.#reading ??= this.#readHeapNow().finally(() => (this.#reading = undefined));
+    return await this.#reading;
+  }
+
+  async #readHeapNow(): Promise<Uint8Array> {
     await this.sample();
     const [own, workers] = await Promise.all([
       this.#own.readHeap(),
       this.#isHeapRunning || this.#samplesWorkers ? this.#workers?.readHeap() : undefined,
     ]);
-    return await heapProfile(own, workers ?? [], workers === undefined ? WITHOUT_WORKERS : {});
+    return await heapProfile(own, workers, workers === undefined ? WITHOUT_WORKERS : {});
   }
 
   // Found out before minutes of profiling, not after them. An older profile stays until then.
@@ -172,13 +187,20 @@ export class Profilers {
 
 async function heapProfile(
   own: HeapProfile,
-  workers: readonly ProcessProfile<HeapProfile>[],
+  workers?: WorkerProfiles,
   options: HeapProfileOptions = {},
 ): Promise<Uint8Array> {
-  const { writeHeapProfile } = await import('./pprof-writer.ts');
-  return await writeHeapProfile([supervisorOf(own), ...workers], options);
+  return await write(workers, (others) => ({ kind: 'heap', own, others, options }));
 }
 
-function supervisorOf<Kind>(profile: Kind): ProcessProfile<Kind> {
-  return { process: 'supervisor', profile };
+/** Disposes of the workers' files. */
+async function write(
+  workers: WorkerProfiles | undefined,
+  taskWith: (others: readonly ProfileFile[]) => ProfileTask,
+): Promise<Uint8Array> {
+  await using profiles = workers;
+  // V8's reading and the start of a thread, some ten milliseconds each when they are the first.
+  await pause();
+  const { writeProfile } = await import('./write-profile.ts');
+  return await writeProfile(taskWith(profiles?.files ?? []));
 }

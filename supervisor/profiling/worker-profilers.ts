@@ -1,14 +1,13 @@
 /**
  * The profilers of all workers. Profiles cross in files, since they may be larger than a message;
- * the folder is this process's own and goes away with each result.
+ * each result has a folder of its own, which goes when the result has been used.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
-import type { CpuProfile, HeapProfile } from '../../shared/profiling/process-profiler.ts';
-import type { ProcessProfile } from './pprof-writer.ts';
-import type { WorkerProfilers } from './profilers.ts';
+import type { ProfileFile } from './pool-entry.ts';
+import type { WorkerProfiles, WorkerProfilers } from './profilers.ts';
 
 /** The worker pool's part; resolves with the indices of the workers that obeyed. */
 export interface ProfiledWorkers {
@@ -19,32 +18,35 @@ export function makeWorkerProfilers(workers: ProfiledWorkers): WorkerProfilers {
   const begin = async (command: ProfileCommand): Promise<void> => {
     await workers.profile(command, () => '');
   };
+  const collect = async (command: ProfileCommand): Promise<WorkerProfiles> =>
+    await collectProfiles(workers, command);
   return {
     startCpu: async () => await begin('start_cpu'),
     startHeap: async () => await begin('start_heap'),
     startAllocations: async () => await begin('start_allocations'),
-    stopAllocations: async () => await collect<HeapProfile>(workers, 'stop_allocations'),
-    stopCpu: async () => await collect<CpuProfile>(workers, 'stop_cpu'),
-    readHeap: async () => await collect<HeapProfile>(workers, 'read_heap'),
-    stopHeap: async () => await collect<HeapProfile>(workers, 'stop_heap'),
+    stopAllocations: async () => await collect('stop_allocations'),
+    stopCpu: async () => await collect('stop_cpu'),
+    readHeap: async () => await collect('read_heap'),
+    stopHeap: async () => await collect('stop_heap'),
   };
 }
 
-async function collect<Kind>(
+async function collectProfiles(
   workers: ProfiledWorkers,
   command: ProfileCommand,
-): Promise<ProcessProfile<Kind>[]> {
+): Promise<WorkerProfiles> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-profile-'));
+  const remove = async (): Promise<void> => await rm(folder, { recursive: true, force: true });
+  const pathOf = (index: number): string => join(folder, `worker-${index}.json`);
   try {
-    const pathOf = (index: number) => join(folder, `worker-${index}.json`);
     const indices = await workers.profile(command, pathOf);
-    return await Promise.all(
-      indices.map(async (index) => ({
-        process: `worker ${index}`,
-        profile: JSON.parse(await readFile(pathOf(index), 'utf8')) as Kind,
-      })),
-    );
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    const files = indices.map((index): ProfileFile => ({
+      process: `worker ${index}`,
+      path: pathOf(index),
+    }));
+    return { files, [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw error;
   }
 }

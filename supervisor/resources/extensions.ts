@@ -47,27 +47,48 @@ export function extension<Message extends object, Resolved>(
   };
 }
 
-/** The rows of a union's kinds, one extension each: a kind without one is a type error. */
-export function rowsByKind<Union extends Kinded>(rows: {
-  readonly [Kind in Union['kind']]: ExtensionFactory<OfKind<Union, Kind>>;
-}): readonly ExtensionFactory<Union>[] {
-  return Object.values(rows);
-}
+type KindOf<Resolved> = Resolved extends Kinded ? Resolved['kind'] : never;
+
+/**
+ * What a registry is made of. What resolves to one of several kinds has a row for each of them, or
+ * several: a kind without one is a type error. Everything else is a list.
+ */
+type ExtensionRows<Resolved, Factory, Kind extends string> = [Resolved] extends [Kinded]
+  ? { readonly [Each in Kind]: RowOf<Resolved, Each, Factory> }
+  : readonly Factory[];
+
+type RowOf<Resolved extends Kinded, Kind extends Resolved['kind'], Factory> =
+  | OwnRow<OfKind<Resolved, Kind>, Factory>
+  | readonly OwnRow<OfKind<Resolved, Kind>, Factory>[];
+
+/** The row of one kind, which is never made of another's message. */
+type OwnRow<Resolved, Factory> = Factory & ExtensionFactory<Resolved>;
 
 export class ExtensionRegistry<
   Resolved,
   Factory extends ExtensionFactory<Resolved> = ExtensionFactory<Resolved>,
+  Kind extends KindOf<Resolved> = KindOf<Resolved>,
 > {
   /** The API's name of it, such as `envoy.filters.http`. */
   readonly category: string;
   readonly #noun: string;
   readonly #byType = new Map<string, Factory>();
 
-  /** `noun` names one of them in messages, such as `HTTP filter`. */
-  constructor(category: string, noun: string, factories: readonly Factory[]) {
+  /**
+   * `noun` names one of them in messages, such as `HTTP filter`; `others` are extensions of which
+   * each may resolve to any of several kinds.
+   */
+  constructor(
+    category: string,
+    noun: string,
+    rows: ExtensionRows<Resolved, Factory, Kind>,
+    others: readonly Factory[] = [],
+  ) {
     this.category = category;
     this.#noun = noun;
-    for (const factory of factories) this.#byType.set(factory.type, factory);
+    // Each value is a row or a list of rows, which the type of the rows has checked.
+    const listed = (Object.values(rows) as (Factory | readonly Factory[])[]).flat() as Factory[];
+    for (const factory of [...listed, ...others]) this.#byType.set(factory.type, factory);
   }
 
   /** The factory for a message's `typed_config`, or undefined after a reported problem. */
@@ -111,9 +132,13 @@ export class ExtensionRegistry<
     return factory !== undefined && !this.#isDisabled(factory, scope);
   }
 
+  rows(): readonly Factory[] {
+    return [...this.#byType.values()];
+  }
+
   /** What there is, in the order in which it was registered. */
   entries(): readonly { readonly name: string; readonly type: string }[] {
-    return [...this.#byType.values()].map(({ name, type }) => ({ name, type }));
+    return this.rows().map(({ name, type }) => ({ name, type }));
   }
 
   #isDisabled(factory: Factory, { context }: Scope): boolean {
@@ -130,7 +155,7 @@ export class ExtensionRegistry<
   }
 
   #whatToWrite(name: string): string {
-    const names = [...this.#byType.values()];
+    const names = this.rows();
     const known = names.find((factory) => factory.name === name);
     if (known !== undefined) {
       return `add typed_config: {"@type": type.googleapis.com/${known.type}}`;

@@ -14,7 +14,7 @@ let pool: Piscina<CheckTask, CheckReply> | undefined;
 
 export async function checkInPool(task: CheckTask): Promise<CheckReply> {
   pool ??= new Piscina<CheckTask, CheckReply>({
-    filename: join(builtRoot, 'supervisor', 'scripts', 'pool-entry.js'),
+    filename: join(builtRoot, 'supervisor', 'scripts', 'pool-entry.cjs'),
     execArgv: [...RUN_MODULE_FLAGS],
     minThreads: 0,
     maxThreads: 1,

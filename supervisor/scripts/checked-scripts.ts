@@ -1,32 +1,29 @@
 /**
  * The modules that configuration names, checked before the configuration is resolved: modules are
  * read and run in a thread, and resolving does not wait. What was found is kept with the message
- * that names the module. All users of a file have one version of it, the newest that was found good.
+ * that names the module.
  */
-import type { Script } from '../../shared/api/generated/sluice/filters/http/script/v1/script.ts';
-import type { ScriptModule } from '../../shared/scripts/script-module.ts';
-import { typeNameOf } from '../config/type-name.ts';
-import type { CheckReply } from './pool-entry.ts';
-
-export const SCRIPT_TYPE = 'sluice.filters.http.script.v1.Script';
+import type {
+  Script,
+  ScriptPerRoute,
+} from '../../shared/api/generated/sluice/filters/http/script/v1/script.ts';
+import { findScripts, type Named } from './find-scripts.ts';
+import { hasModules, keepFilter, keepVersion, modulesOfFilter } from './module-versions.ts';
+import type { CheckReply, SettingsIssue } from './pool-entry.ts';
 
 const LOAD_TIMEOUT_MS = 5_000;
-/** Scripts of one message. */
-const SCRIPTS_MAX = 10_000;
 
-/** The largest messages of control planes, in which no filter can be. */
-const WITHOUT_SCRIPTS = new Set([
-  'envoy.config.cluster.v3.Cluster',
-  'envoy.config.endpoint.v3.ClusterLoadAssignment',
-  'envoy.config.route.v3.RouteConfiguration',
-  'envoy.extensions.transport_sockets.tls.v3.Secret',
-]);
 const checked = new WeakMap<object, CheckReply>();
-const versions = new Map<string, ScriptModule>();
+const ofRoutes = new WeakMap<object, readonly SettingsIssue[]>();
 
 /** What was found of a message; undefined: it has not been looked at. */
 export function checkedScript(message: object): CheckReply | undefined {
   return checked.get(message);
+}
+
+/** What the module of its filter says of a route's settings. */
+export function routeIssues(message: object): readonly SettingsIssue[] {
+  return ofRoutes.get(message) ?? [];
 }
 
 /**
@@ -37,53 +34,58 @@ export async function checkScripts(
   message: unknown,
   folders: readonly string[] | undefined,
 ): Promise<void> {
-  if (folders?.length === 0) return;
-  for (const script of scriptsIn(message)) checked.set(script, await checkOne(script, folders));
+  const mayName = folders === undefined || folders.length > 0;
+  if (!mayName && !hasModules()) return;
+  const found = findScripts(message, hasModules());
+  if (mayName) {
+    for (const script of found.filters) await checkFilter(script, folders);
+  }
+  await checkRoutes(found.ofRoutes);
 }
 
-async function checkOne(
-  script: Script,
+async function checkFilter(
+  { name, message }: Named<Script>,
   folders: readonly string[] | undefined,
-): Promise<CheckReply> {
-  const { load_timeout: limitText } = script;
+): Promise<void> {
+  const { load_timeout: limitText } = message;
   const timeoutMs = limitText === undefined ? LOAD_TIMEOUT_MS : Number.parseFloat(limitText) * 1000;
-  const task = {
-    folders,
-    file: script.file ?? '',
-    package: script.package ?? '',
-    settings: script.settings ?? {},
-    timeoutMs,
-  };
-  if ((task.file === '') === (task.package === '')) {
-    return { fault: 'exactly one of `file` and `package` must be set' };
+  const { file = '', package: packageName = '' } = message;
+  if ((file === '') === (packageName === '')) {
+    checked.set(message, { fault: 'exactly one of `file` and `package` must be set' });
+    return;
   }
   const { checkInPool } = await import('./check-pool.ts');
-  const reply = await checkInPool(task);
-  return 'module' in reply ? { ...reply, module: shared(reply.module) } : reply;
+  const settings = [message.settings ?? {}];
+  const reply = await checkInPool({ folders, file, package: packageName, settings, timeoutMs });
+  if (!('module' in reply)) return void checked.set(message, reply);
+  const module = keepVersion(reply.module, { folders, timeoutMs });
+  keepFilter(name, module);
+  checked.set(message, { ...reply, module });
 }
 
-/** Everybody who has the module sees its newest version, workers that start later too. */
-function shared(module: ScriptModule): ScriptModule {
-  const known = versions.get(module.entry);
-  if (known === undefined) {
-    versions.set(module.entry, module);
-    return module;
+/**
+ * A route names a filter, and filters of that name may run different modules: settings are refused
+ * where none of them takes them. Those of a filter that is not known yet are left to the workers.
+ */
+async function checkRoutes(routes: readonly Named<ScriptPerRoute>[]): Promise<void> {
+  const byName = new Map<string, ScriptPerRoute[]>();
+  for (const { name, message } of routes) {
+    if (message.settings === undefined) continue;
+    const messages = byName.get(name);
+    if (messages === undefined) byName.set(name, [message]);
+    else messages.push(message);
   }
-  return Object.assign(known, module);
-}
-
-function scriptsIn(message: unknown): Script[] {
-  const found: Script[] = [];
-  const look = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || found.length >= SCRIPTS_MAX) return;
-    if (Array.isArray(value)) return value.forEach(look);
-    if (value instanceof Uint8Array) return;
-    const { '@type': url } = value as { readonly '@type'?: unknown };
-    const type = typeof url === 'string' ? typeNameOf(url) : '';
-    if (WITHOUT_SCRIPTS.has(type)) return;
-    if (type === SCRIPT_TYPE) found.push(value);
-    else for (const each of Object.values(value)) look(each);
-  };
-  look(message);
-  return found;
+  for (const [name, messages] of byName) {
+    const perModule: (readonly (readonly SettingsIssue[])[])[] = [];
+    for (const { module, timeoutMs } of modulesOfFilter(name)) {
+      const { checkInPool } = await import('./check-pool.ts');
+      const settings = messages.map((each) => each.settings ?? {});
+      const reply = await checkInPool({ module, settings, timeoutMs });
+      if ('issues' in reply) perModule.push(reply.issues);
+    }
+    messages.forEach((message, at) => {
+      const issues = perModule.map((each) => each[at] ?? []);
+      ofRoutes.set(message, issues.some((each) => each.length === 0) ? [] : (issues[0] ?? []));
+    });
+  }
 }

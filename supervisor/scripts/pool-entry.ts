@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { definedFilter, type FilterDefinition } from '../../shared/scripts/filter.ts';
-import { digestOf, runModule } from '../../shared/scripts/run-module.ts';
+import { digestOf, readerOf, runModule, type ReadScript } from '../../shared/scripts/run-module.ts';
 import type { SchemaIssue } from '../../shared/scripts/schema.ts';
 import {
   SCRIPT_CHARACTERS_MAX,
@@ -18,17 +18,26 @@ import type { SourcePosition } from '../config/problem.ts';
 import { faultOf, ModuleFault } from './module-fault.ts';
 import { stripTypes } from './strip-types.ts';
 
-export interface CheckTask {
+export type CheckTask = (FileTask | KnownTask) & {
+  /** Of each that uses the module. */
+  readonly settings: readonly unknown[];
+  readonly timeoutMs: number;
+};
+
+/** A version that was found good before: its files are not read again. */
+interface KnownTask {
+  readonly module: ScriptModule;
+}
+
+interface FileTask {
   /** Below one of these the files must be; undefined: anywhere. */
   readonly folders: readonly string[] | undefined;
   readonly file: string;
   readonly package: string;
-  readonly settings: unknown;
-  readonly timeoutMs: number;
 }
 
 export type CheckReply =
-  | { readonly module: ScriptModule; readonly issues: readonly SettingsIssue[] }
+  | { readonly module: ScriptModule; readonly issues: readonly (readonly SettingsIssue[])[] }
   | { readonly fault: string; readonly position?: SourcePosition | undefined };
 
 export interface SettingsIssue {
@@ -42,8 +51,10 @@ const ENDINGS = /\.(m?[jt]s|json)$/;
 export default async function checkModule(task: CheckTask): Promise<CheckReply> {
   const files: ScriptFile[] = [];
   try {
-    const entry = entryOf(task);
-    const found = await runModule(entry, async (path) => await readFile(path, task, files), task);
+    const entry = 'module' in task ? task.module.entry : entryOf(task);
+    const read: ReadScript =
+      'module' in task ? readerOf(task.module) : async (path) => await readFile(path, task, files);
+    const found = await runModule(entry, read, task);
     const definition = definedFilter(found);
     if (definition === undefined) {
       throw new ModuleFault('its default export is not made by defineFilter()', {
@@ -52,7 +63,9 @@ export default async function checkModule(task: CheckTask): Promise<CheckReply> 
         column: 1,
       });
     }
-    const issues = await settingsIssues(definition, task.settings);
+    const issues: (readonly SettingsIssue[])[] = [];
+    for (const settings of task.settings) issues.push(await settingsIssues(definition, settings));
+    if ('module' in task) return { module: task.module, issues };
     return { module: { entry, digest: digestOf(files), files }, issues };
   } catch (error) {
     const fault = faultOf(
@@ -63,7 +76,7 @@ export default async function checkModule(task: CheckTask): Promise<CheckReply> 
   }
 }
 
-function entryOf({ file, package: name }: CheckTask): string {
+function entryOf({ file, package: name }: FileTask): string {
   if (file !== '') return resolve(file);
   return createRequire(join(process.cwd(), 'package.json')).resolve(name);
 }
@@ -71,7 +84,7 @@ function entryOf({ file, package: name }: CheckTask): string {
 /** Files of packages are the runtime's, but for the package that is the module itself. */
 async function readFile(
   path: string,
-  { folders }: CheckTask,
+  { folders }: FileTask,
   files: ScriptFile[],
 ): Promise<string | undefined> {
   if (!ENDINGS.test(path)) {

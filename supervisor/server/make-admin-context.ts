@@ -14,6 +14,7 @@ import type {
 import type { Phase } from '../life-cycle/life-cycle.ts';
 import type { ServerParts } from './server-parts.ts';
 import { serverStateOf } from '../life-cycle/server-state.ts';
+import { ScriptReload } from '../scripts/script-reload.ts';
 import type { WorkerPool } from '../processes/worker-pool.ts';
 import { tapConfigIds } from '../tap/tap-config-ids.ts';
 import { makeClustersView } from '../admin/views/clusters-view.ts';
@@ -75,6 +76,10 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       list: (question) => input.pool.listConnections(question, CONNECTIONS_LIMIT_MS),
       close: async (order) => await input.pool.closeConnections(order, CONNECTIONS_LIMIT_MS),
     },
+    scripts: new ScriptReload({
+      workers: () => input.pool.scriptWorkers(),
+      log: (level, text) => log.log(level, text),
+    }),
     explain: async (asked) => await input.pool.explain(asked, EXPLAIN_LIMIT_MS),
     log: log.log,
   };

@@ -21,7 +21,7 @@ import { textPage } from './render/text-page.ts';
 import { resetInSteps } from '../stats/reset-steps.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { readStatsParams, type StatsParams } from './stats-params.ts';
-import { type FilterCompiler } from '../stats/name-filter.ts';
+import { type NameFilter } from '../stats/name-filter.ts';
 import type { TagGroups } from '../stats/tags/tag-groups.ts';
 
 export interface StatsPagesOptions {
@@ -71,11 +71,10 @@ export class StatsPages implements StatsEndpoints {
     { query, accept, acceptEncoding }: StatsQuestion,
   ): Promise<AdminResponse> {
     if (path === '/stats/recentlookups') return this.#recentLookupsPage();
-    const compileFilter = await this.#filterCompiler(query);
-    const read = readStatsParams(
-      { query, accept, isPrometheus: path === '/stats/prometheus' },
-      compileFilter,
-    );
+    const pattern = query.nonEmpty('filter');
+    const filter = pattern === undefined ? undefined : await this.#filter(pattern);
+    const isPrometheus = path === '/stats/prometheus';
+    const read = readStatsParams({ query, accept, isPrometheus, filter });
     if (!read.ok) return { status: 400, body: read.error };
     await this.#options.beforeRead();
     const page = await this.#page(read.params, query);
@@ -96,19 +95,17 @@ export class StatsPages implements StatsEndpoints {
   }
 
   /** What only ECMAScript knows has matched all names before, in a thread. */
-  async #filterCompiler(query: Query): Promise<FilterCompiler> {
-    if (!this.#options.isEcmaScriptFilter()) return re2Filter;
-    const pattern = query.nonEmpty('filter');
-    if (pattern === undefined) return re2Filter;
-    const filter = ecmaScriptFilter(pattern);
-    if (filter !== undefined) return () => filter;
+  async #filter(pattern: string): Promise<NameFilter> {
+    if (!this.#options.isEcmaScriptFilter()) return await this.#turns.run(re2Filter(pattern));
+    const filter = await this.#turns.run(ecmaScriptFilter(pattern));
+    if (filter !== undefined) return filter;
     await this.#options.beforeRead();
     const { matchGuarded } = await import('../stats/guarded-filter/guarded-filter.ts');
     const names = await this.#names();
     const { clock, traceWait = async (work) => await work() } = this.#options;
     const accepted = await traceWait(async () => await matchGuarded(pattern, names, clock));
-    if (accepted === undefined) return () => `Invalid regex '${pattern}': it takes too long\n`;
-    return () => (name) => accepted.has(name);
+    if (accepted === undefined) return `Invalid regex '${pattern}': it takes too long\n`;
+    return (name) => accepted.has(name);
   }
 
   async #names(): Promise<readonly string[]> {

@@ -47,8 +47,11 @@ interface LineSettings {
 
 /** Resolved from `stats_sinks`. */
 export type SinkConfig =
-  | (LineSettings & { readonly kind: 'statsd_datagram'; readonly target: DatagramTarget })
-  | (LineSettings & { readonly kind: 'statsd_tcp'; readonly cluster: string })
+  | (LineSettings & {
+      readonly kind: 'statsd';
+      /** A host of a cluster is sent a stream, everything else datagrams. */
+      readonly target: DatagramTarget | { readonly cluster: string };
+    })
   | (LineSettings & {
       readonly kind: 'dog_statsd' | 'graphite_statsd';
       readonly target: DatagramTarget;

@@ -8,7 +8,7 @@ import type { OpenConnection } from '../listener/open-connections.ts';
 import { idleMsOf, protocolOf } from './describe-connection.ts';
 
 /** What a connection is looked at with. */
-export interface LookedAt {
+interface LookedAt {
   readonly listener: string;
   readonly place: OpenConnection;
   readonly nowMs: number;

@@ -1,5 +1,6 @@
 /** Finds out the client behind proxies by the configured extensions, in their order. */
 import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
+import { KindTable, type OfKind } from '../../shared/resources/by-kind.ts';
 import type { IpDetection } from '../../shared/resources/listener.ts';
 import type { Address } from '../net/connection-info.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -29,7 +30,7 @@ const UNKNOWN: DetectedClient = {
 export function compileIpDetection(
   detections: readonly IpDetection[],
 ): (headers: HeaderMap, peer: Address) => DetectedClient {
-  const detectors = detections.map(compileOne);
+  const detectors = detections.map((detection) => DETECTORS.make(detection));
   return (headers, peer) => {
     let found = UNKNOWN;
     for (const detect of detectors) {
@@ -40,16 +41,22 @@ export function compileIpDetection(
   };
 }
 
-function compileOne(detection: IpDetection): Detector {
-  if (detection.kind === 'custom_header') {
-    const { name, isTrusted, rejectStatus = 0 } = detection;
+const DETECTORS = new KindTable<IpDetection, [], Detector>({
+  custom_header: ({ name, isTrusted, rejectStatus = 0 }) => {
     return (headers) => {
       const address = parseIpAddress(headers.get(name) ?? '');
       if (address !== undefined) return { ...UNKNOWN, address, isTrusted };
       return { ...UNKNOWN, rejectStatus };
     };
-  }
-  const { numTrustedHops, trusted, appends } = detection;
+  },
+  xff: fromForwardedFor,
+});
+
+function fromForwardedFor({
+  numTrustedHops,
+  trusted,
+  appends,
+}: OfKind<IpDetection, 'xff'>): Detector {
   const isTrustedPeer = trusted === undefined ? () => true : compileIpRanges(trusted);
   const addressOf =
     trusted === undefined

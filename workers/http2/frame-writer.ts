@@ -4,6 +4,7 @@
  * each when there is room again. Bounds what waits: a stream is told to pause above its limit, and
  * a peer that makes this side write control frames without reading them ends the connection.
  */
+import { Members } from '../loop/members.ts';
 import type { Wire } from '../net/wire.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { SendWindow } from './flow-control.ts';
@@ -20,7 +21,7 @@ import {
   resetFrame,
 } from './frames.ts';
 import { HpackEncoder } from './hpack/encoder.ts';
-import type { Http2Stream } from './http2-stream.ts';
+import { type Http2Stream, SendTurn } from './http2-stream.ts';
 import type { Flood } from './limits/inbound-limits.ts';
 import {
   OutboundCounts,
@@ -61,7 +62,7 @@ export class FrameWriter implements OutboundUser {
    * Streams whose window is open and whose data waits for the connection's or the wire, in turns.
    * Absent until one does.
    */
-  #ready: Set<Http2Stream> | undefined = undefined;
+  #ready: Members<SendTurn> | undefined = undefined;
 
   constructor(
     wire: Wire,
@@ -147,7 +148,7 @@ export class FrameWriter implements OutboundUser {
 
   /** Nothing more of the stream is sent. */
   forget(stream: Http2Stream): void {
-    this.#ready?.delete(stream);
+    if (stream.sendTurn !== undefined) this.#ready?.remove(stream.sendTurn);
     if (stream.waiting.bytes > 0) this.#gauges.change('pending_send_bytes', -stream.waiting.bytes);
     stream.waiting.clear();
     stream.waitingEnd = 'none';
@@ -166,8 +167,9 @@ export class FrameWriter implements OutboundUser {
   /** The stream's window is larger; `drain` follows. */
   streamWindowOpened(stream: Http2Stream): void {
     if (stream.waiting.bytes === 0 || stream.sendWindow.left <= 0) return;
-    this.#ready ??= new Set();
-    this.#ready.add(stream);
+    const ready = (this.#ready ??= new Members());
+    const turn = (stream.sendTurn ??= new SendTurn(stream));
+    if (!ready.has(turn)) ready.add(turn);
   }
 
   /**
@@ -178,11 +180,11 @@ export class FrameWriter implements OutboundUser {
     // Who is added again comes behind the others in the same loop.
     const ready = this.#ready;
     if (ready === undefined) return;
-    for (const stream of ready) {
+    for (let turn = ready.first; turn !== undefined; turn = ready.first) {
       if (this.counts.isFull || this.window.left <= 0) return;
-      ready.delete(stream);
-      this.#sendWaiting(stream);
-      this.streamWindowOpened(stream);
+      ready.remove(turn);
+      this.#sendWaiting(turn.stream);
+      this.streamWindowOpened(turn.stream);
     }
   }
 

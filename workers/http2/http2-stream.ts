@@ -3,6 +3,7 @@
  * directions are open, its windows, and what waits to be sent. What its messages mean is its
  * user's.
  */
+import type { Member } from '../loop/members.ts';
 import type { Metadata } from '../stream/codec.ts';
 import { ReceiveWindow, SendWindow, WaitingData } from './flow-control.ts';
 import type { HeaderBlock } from './header-block.ts';
@@ -25,6 +26,17 @@ export interface StreamUser {
   onClosed(): void;
 }
 
+/** A stream's place among those whose data takes turns. */
+export class SendTurn implements Member<SendTurn> {
+  next: SendTurn | undefined = undefined;
+  previous: SendTurn | undefined = undefined;
+  readonly stream: Http2Stream;
+
+  constructor(stream: Http2Stream) {
+    this.stream = stream;
+  }
+}
+
 export class Http2Stream {
   readonly id: number;
   readonly user: StreamUser;
@@ -41,6 +53,8 @@ export class Http2Stream {
   isClosed = false;
   /** For a window or for the wire. */
   readonly waiting = new WaitingData();
+  /** Absent until data waits: most streams' never does. */
+  sendTurn: SendTurn | undefined = undefined;
   /** Behind what waits: the end of the stream, or a block of trailers that ends it. */
   waitingEnd: 'none' | 'data' | 'trailers' = 'none';
   /** Writes the trailers that wait. */

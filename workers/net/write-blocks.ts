@@ -5,35 +5,61 @@
  */
 import type { ByteStream } from './byte-stream.ts';
 
+/** Blocks of one length that nobody uses now, at most `most`. */
+class BlockPool {
+  readonly bytes: number;
+  readonly #most: number;
+  readonly #free: Buffer[] = [];
+
+  constructor(bytes: number, most: number) {
+    this.bytes = bytes;
+    this.#most = most;
+  }
+
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.bytes);
+  }
+
+  giveBack(block: Buffer): void {
+    if (this.#free.length < this.#most) this.#free.push(block);
+  }
+}
+
 /** One frame of HTTP/2 with its head. */
-const SMALL_BYTES = 20 * 1024;
+const small = new BlockPool(20 * 1024, 128);
+/** What waits behind the frames that a read left room for. */
+const middle = new BlockPool(40 * 1024, 32);
 /** One read of the shared buffer with the head that may go before it. */
 const LARGE_BYTES = 80 * 1024;
+const large = new BlockPool(LARGE_BYTES, 32);
 /** Copying a longer piece behind others would be for little. */
 const MAX_GATHERED_BYTES = 32 * 1024;
-/** What one connection may have waiting at the usual limit of 1 MiB, and a little more. */
-const MAX_SMALL = 128;
-const MAX_LARGE = 32;
-const small: Buffer[] = [];
-const large: Buffer[] = [];
 
 /** A block of at least `length` bytes, contents undefined. */
 export function takeBlock(length: number): Buffer {
-  if (length <= SMALL_BYTES) return small.pop() ?? Buffer.allocUnsafeSlow(SMALL_BYTES);
-  if (length <= LARGE_BYTES) return large.pop() ?? Buffer.allocUnsafeSlow(LARGE_BYTES);
-  return Buffer.allocUnsafeSlow(length);
+  return poolFor(length)?.take() ?? Buffer.allocUnsafeSlow(length);
 }
 
 /** The same for what may wait long: more than half of the block is used. */
 export function takeFittingBlock(length: number): Buffer {
-  const isHalfEmpty = length * 2 <= (length <= SMALL_BYTES ? SMALL_BYTES : LARGE_BYTES);
+  const isHalfEmpty = length * 2 <= small.bytes;
   return isHalfEmpty ? Buffer.allocUnsafeSlow(length) : takeBlock(length);
 }
 
 /** Returns a block that nothing refers to any more. */
 export function giveBackBlock(block: Buffer): void {
-  if (block.length === SMALL_BYTES && small.length < MAX_SMALL) small.push(block);
-  else if (block.length === LARGE_BYTES && large.length < MAX_LARGE) large.push(block);
+  const pool = poolFor(block.length);
+  if (pool?.bytes === block.length) pool.giveBack(block);
+}
+
+/**
+ * Each size is twice the one before: a block of its own length for what lies between would be
+ * garbage outside of the heap, which the collector hears of late.
+ */
+function poolFor(length: number): BlockPool | undefined {
+  if (length <= small.bytes) return small;
+  if (length <= middle.bytes) return middle;
+  return length <= LARGE_BYTES ? large : undefined;
 }
 
 /**

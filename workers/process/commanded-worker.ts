@@ -12,7 +12,7 @@ import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-wor
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import { joinHosts } from '../../shared/resources/clusters/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import type { StatsReport } from '../../shared/stats/report.ts';
+import { EMPTY_REPORT } from '../../shared/stats/report.ts';
 import { WORKER_EXCEPTIONS } from '../../shared/stats/templates/server.ts';
 import { Exceptions, guardedClock, surviveExceptions } from '../../shared/process/exceptions.ts';
 import type { DataPlane } from '../data-plane/data-plane-commands.ts';
@@ -21,6 +21,7 @@ import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
 import { answerQuestion, isQuestion, type Question } from './answer-questions.ts';
 import { collectYoung } from './collect-young.ts';
+import { stepOfScripts, type ScriptCommand } from './script-commands.ts';
 import { takePages, takeSockets } from './take-descriptors.ts';
 import { TraceSender } from './trace-sender.ts';
 import { attachPino, componentLog } from './worker-log.ts';
@@ -33,14 +34,6 @@ const KEPT_UPDATES_MAX = 1_000_000;
  * Loading it takes 20 ms of the worker's time, which a start and its first requests do not wait.
  */
 const PINO_DELAY_MS = 2_000;
-
-const emptyReport: StatsReport = {
-  blocks: [],
-  named: [],
-  released: [],
-  deltas: [],
-  histograms: [],
-};
 
 export type WorkerChannel = MessageChannel<WorkerToSupervisor, SupervisorToWorker>;
 /** What is left after the process itself took the greeting and the end. */
@@ -55,8 +48,6 @@ type DrainRelated = Extract<
   StartedCommand,
   { readonly kind: 'drain' | 'undrain' | 'cut_connections' | 'count_connections' }
 >;
-
-type ScriptCommand = Extract<StartedCommand, { readonly kind: 'disable_script' }>;
 
 interface Started {
   readonly dataPlane: DataPlane;
@@ -167,9 +158,14 @@ export class CommandedWorker {
   }
 
   #obeyScripts(command: ScriptCommand, { scripts }: DataPlane): void {
-    // oxlint-disable-next-line typescript/no-unnecessary-condition -- of another build
-    if (command.kind === 'disable_script') return scripts.disable(command.module);
-    this.#refuse(command as never);
+    switch (command.kind) {
+      case 'disable_script':
+        return scripts.disable(command.module);
+      case 'scripts':
+        return void stepOfScripts(command, scripts).then((answer) => this.#reply(answer));
+      default:
+        this.#refuse(command);
+    }
   }
 
   /** A log that cannot be opened again goes on with its old file. */
@@ -269,7 +265,7 @@ export class CommandedWorker {
 
   /** While the supervisor takes nothing in, deltas are merged into the next report. */
   #flush(id: number, stats: WorkerStatStore): void {
-    const report = this.#channel.isCongested ? emptyReport : stats.takeReport();
+    const report = this.#channel.isCongested ? EMPTY_REPORT : stats.takeReport();
     this.#channel.post({ kind: 'stats', id, report });
   }
 

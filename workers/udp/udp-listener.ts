@@ -1,4 +1,4 @@
-/** One listener of datagrams in this worker: its sockets, and the proxy that reads them. */
+/** One listener of datagrams in this worker: its sockets, and the filter that takes what comes. */
 import { isDeepStrictEqual } from 'node:util';
 import { UDP_LISTENER } from '../../shared/stats/templates/udp.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
@@ -8,7 +8,8 @@ import type { ListeningDescriptor } from '../listener/listener-commands.ts';
 import { ipAddress } from '../net/addresses.ts';
 import type { ListenerInfo } from '../stream/connection-facts.ts';
 import { type DatagramHandler, DatagramSocket } from './datagram-socket.ts';
-import { type UdpProxyParts, UdpProxyServer } from './udp-proxy.ts';
+import { type DatagramFilter, UDP_FILTERS } from './udp-filters.ts';
+import type { UdpProxyParts } from './udp-proxy.ts';
 
 /** Answers to what was asked may come for so long after the next epoch has taken over. */
 const LINGER_MS = 5_000;
@@ -17,22 +18,22 @@ const LINGER_MS = 5_000;
 export interface UdpVersion {
   readonly resource: ListenerResource;
   readonly maxDatagramBytes: number;
-  readonly proxy: UdpProxyServer | undefined;
+  readonly filter: DatagramFilter | undefined;
 }
 
 export interface UdpListenerParts extends UdpProxyParts {
   readonly heritage: { readonly workerIndex: number };
 }
 
-/** Throws where the proxy cannot be made. */
+/** Throws where the filter cannot be made. */
 export function makeUdpVersion(
   resource: ListenerResource,
-  { proxy: config, maxDatagramBytes }: UdpListenerResource,
+  { filter: config, maxDatagramBytes }: UdpListenerResource,
   parts: UdpProxyParts,
 ): UdpVersion {
   const listener = infoOf(resource, resource.addresses[0]);
-  const proxy = config && new UdpProxyServer(config, parts, listener);
-  return { resource, maxDatagramBytes, proxy };
+  const filter = config && UDP_FILTERS.make(config, parts, listener);
+  return { resource, maxDatagramBytes, filter };
 }
 
 export class UdpListener {
@@ -53,14 +54,14 @@ export class UdpListener {
     this.#base = parts.stats.defineBlock(UDP_LISTENER, `listener.${statName}.udp.`);
   }
 
-  /** Whether its proxy can go on, with its sessions, for a new version. */
+  /** Whether its filter can go on, with its sessions, for a new version. */
   goesOnAs({ udp, statName }: ListenerResource): boolean {
     const { resource } = this.#version;
     return resource.statName === statName && isDeepStrictEqual(resource.udp, udp);
   }
 
   replace(version: UdpVersion): void {
-    this.#version.proxy?.release();
+    this.#version.filter?.release();
     this.#version = version;
   }
 
@@ -86,7 +87,7 @@ export class UdpListener {
     this.#doors.clear();
     this.#lingering.clear();
     await Promise.all(doors.map(async (door) => door.close()));
-    this.#version.proxy?.release();
+    this.#version.filter?.release();
     this.#parts.stats.releaseBlock(this.#base);
     this.#counts.end();
   }
@@ -105,16 +106,16 @@ export class UdpListener {
     const doorKey = String((this.#doorCount += 1));
     const handler: DatagramHandler = {
       onDatagram: (data, ip, port) => {
-        const { maxDatagramBytes, proxy } = this.#version;
+        const { maxDatagramBytes, filter } = this.#version;
         if (data.length <= maxDatagramBytes) {
-          proxy?.receive(data, { ip, port, door }, doorKey, listener);
+          filter?.receive(data, { ip, port, door }, doorKey, listener);
         } else {
           const { stats } = this.#parts;
           stats.increment(this.#base + UDP_LISTENER.index.downstream_rx_datagram_dropped);
         }
       },
-      onReceiveError: () => this.#version.proxy?.receiveFailed(),
-      onSendError: () => this.#version.proxy?.sendFailed(),
+      onReceiveError: () => this.#version.filter?.receiveFailed(),
+      onSendError: () => this.#version.filter?.sendFailed(),
       onException: () => undefined,
     };
     const { loop } = this.#parts;

@@ -58,7 +58,7 @@ function* clusterText(
   if (addedViaApi) text += '\n   "added_via_api": true,';
   text += percentField('success_rate_ejection_threshold', externalThreshold, CLUSTER_DEPTH);
   let count = 0;
-  for (const host of cluster.hosts) {
+  for (let host = cluster.hosts.at(0); host !== undefined; host = cluster.hosts.at(count)) {
     text += count === 0 ? '\n   "host_statuses": [\n    ' : ',\n    ';
     text += hostText(host, outlier !== undefined, printed);
     if (++count % HOSTS_PER_STEP !== 0) continue;

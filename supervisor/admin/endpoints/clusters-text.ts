@@ -55,7 +55,9 @@ export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Ge
     yield firstLines(prefix, cluster);
     yield printed.limits.get(cluster.circuitBreakers).withPrefix(prefix);
     let text = lastLines(prefix, cluster);
-    for (const host of cluster.hosts) {
+    let count = 0;
+    for (let host = cluster.hosts.at(0); host !== undefined; host = cluster.hosts.at(count)) {
+      count += 1;
       const own = `${prefix}${escapeControls(hostLabel(host))}::`;
       const isNew = isUnused(host.stats);
       if (!isNew) text += own + statLines(host.stats).join(own);

@@ -96,7 +96,7 @@ function* clusterRow(cluster: ClusterStatus): Generator<undefined, Row, undefine
   const sums = { cx_active: 0, rq_total: 0, rq_error: 0 };
   const shown: string[] = [];
   let count = 0;
-  for (const host of cluster.hosts) {
+  for (let host = cluster.hosts.at(0); host !== undefined; host = cluster.hosts.at(count)) {
     const { cx_active, rq_total, rq_error } = host.stats;
     sums.cx_active += cx_active;
     sums.rq_total += rq_total;

@@ -8,6 +8,7 @@ import type {
   ClusterStatus,
   HostStats,
   HostStatus,
+  HostStatuses,
   OutlierStatus,
 } from '../admin-context.ts';
 import { NO_HOST_STATS } from '../endpoints/host-stats.ts';
@@ -52,9 +53,8 @@ function clusterStatus(
   stats: HostStatsReader,
   orders: Pick<HostOrders, 'of'>,
 ): ClusterStatus {
-  const { resolved, hostList, outlier, breakers } = cluster;
+  const { resolved, outlier, breakers } = cluster;
   const { resource, observabilityName } = resolved;
-  const weights = cluster.weights();
   return {
     name: resource.name,
     observabilityName,
@@ -62,17 +62,25 @@ function clusterStatus(
     addedViaApi: entry?.source === 'dynamic',
     circuitBreakers: breakers.thresholds(),
     outlier: outlier && outlierStatus(outlier),
-    hosts: {
-      length: hostList.length,
-      *[Symbol.iterator]() {
-        const ofHost = stats.begin(cluster);
-        for (let at = 0; at < hostList.length; at++) {
-          const host = hostList[at] as HostResource;
-          const weight = weights?.[at] ?? host.weight;
-          const order = orders.of(resource.name, host.id);
-          yield hostStatus({ host, weight, outlier, order }, ofHost(host));
-        }
-      },
+    hosts: hostsOf(cluster, stats, orders),
+  };
+}
+
+function hostsOf(
+  cluster: LiveCluster,
+  stats: HostStatsReader,
+  orders: Pick<HostOrders, 'of'>,
+): HostStatuses {
+  const { hostList, outlier, name } = cluster;
+  const weights = cluster.weights();
+  const ofHost = stats.begin(cluster);
+  return {
+    length: hostList.length,
+    at: (index) => {
+      const host = hostList[index];
+      if (host === undefined) return undefined;
+      const weight = weights?.[index] ?? host.weight;
+      return hostStatus({ host, weight, outlier, order: orders.of(name, host.id) }, ofHost(host));
     },
   };
 }

@@ -6,6 +6,7 @@ import type {
   MetadataFilter,
 } from '../../../shared/api/generated/envoy/config/accesslog/v3/accesslog.ts';
 import type { ExpressionFilter } from '../../../shared/api/generated/envoy/extensions/access_loggers/filters/cel/v3/cel.ts';
+import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type { AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import { celFeatures, resolveCelText } from '../cel.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
@@ -33,11 +34,11 @@ const FIELDS = knownFields<FilterMessage>([
 ]);
 
 /** Filters that are extensions of their own. */
-export const LOG_FILTERS = new ExtensionRegistry<AccessLogFilter>(
+export const LOG_FILTERS = new ExtensionRegistry<OfKind<AccessLogFilter, 'cel'>>(
   'envoy.access_loggers.extension_filters',
   'access log filter',
-  [
-    extension(
+  {
+    cel: extension(
       'envoy.access_loggers.extension_filters.cel',
       'envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
       ({ expression: text = '', cel_config: config }: ExpressionFilter, scope) => {
@@ -46,7 +47,7 @@ export const LOG_FILTERS = new ExtensionRegistry<AccessLogFilter>(
         return expression && { kind: 'cel', expression };
       },
     ),
-  ],
+  },
 );
 
 /** Undefined after a reported problem. */

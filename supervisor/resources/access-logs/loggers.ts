@@ -8,12 +8,9 @@ import { FILE_LOGGER, STDERR_LOGGER, STDOUT_LOGGER } from './loggers/lines.ts';
 export const LOGGERS = new ExtensionRegistry<AccessLogConfig>(
   'envoy.access_loggers',
   'access logger',
-  [
-    FILE_LOGGER,
-    STDOUT_LOGGER,
-    STDERR_LOGGER,
-    HTTP_GRPC_LOGGER,
-    TCP_GRPC_LOGGER,
-    OPENTELEMETRY_LOGGER,
-  ],
+  {
+    lines: [FILE_LOGGER, STDOUT_LOGGER, STDERR_LOGGER],
+    grpc: [HTTP_GRPC_LOGGER, TCP_GRPC_LOGGER],
+    open_telemetry: OPENTELEMETRY_LOGGER,
+  },
 );

@@ -50,9 +50,11 @@ const ROWS = {
   ),
 } satisfies { readonly [Kind in Policy['kind'] | KindOfChild]: ExtensionFactory<Policy> };
 
-export const POLICIES = new ExtensionRegistry<Policy>(
+/** Each may resolve to its child, so that no row is of one kind. */
+export const POLICIES = new ExtensionRegistry<Policy, ExtensionFactory<Policy>, never>(
   'envoy.load_balancing_policies',
   'load balancing policy',
+  {},
   Object.values<ExtensionFactory<Policy>>(ROWS),
 );
 

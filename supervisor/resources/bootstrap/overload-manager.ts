@@ -39,8 +39,8 @@ const TYPE = 'envoy.extensions.resource_monitors';
 export const MONITORS = new ExtensionRegistry<Resolved>(
   'envoy.resource_monitors',
   'resource monitor',
-  [
-    extension(
+  {
+    connections: extension(
       'envoy.resource_monitors.global_downstream_max_connections',
       `${TYPE}.downstream_connections.v3.DownstreamConnectionsConfig`,
       (message: DownstreamConnectionsConfig) => ({
@@ -48,7 +48,7 @@ export const MONITORS = new ExtensionRegistry<Resolved>(
         max: Number(message.max_active_downstream_connections),
       }),
     ),
-    extension(
+    fixed_heap: extension(
       'envoy.resource_monitors.fixed_heap',
       `${TYPE}.fixed_heap.v3.FixedHeapConfig`,
       (message: FixedHeapConfig, scope, name) => {
@@ -60,7 +60,7 @@ export const MONITORS = new ExtensionRegistry<Resolved>(
         return { kind: 'fixed_heap', name, maxBytes };
       },
     ),
-    extension(
+    cgroup_memory: extension(
       'envoy.resource_monitors.cgroup_memory',
       `${TYPE}.cgroup_memory.v3.CgroupMemoryConfig`,
       ({ max_memory_bytes: max }: CgroupMemoryConfig, _scope, name) => ({
@@ -69,7 +69,7 @@ export const MONITORS = new ExtensionRegistry<Resolved>(
         maxBytes: max === undefined ? undefined : Number(max),
       }),
     ),
-    extension(
+    cpu: extension(
       'envoy.resource_monitors.cpu_utilization',
       `${TYPE}.cpu_utilization.v3.CpuUtilizationConfig`,
       (message: CpuUtilizationConfig, _scope, name) => ({
@@ -78,7 +78,7 @@ export const MONITORS = new ExtensionRegistry<Resolved>(
         isOfContainer: message.mode === 'CONTAINER',
       }),
     ),
-    extension(
+    file: extension(
       'envoy.resource_monitors.injected_resource',
       `${TYPE}.injected_resource.v3.InjectedResourceConfig`,
       ({ filename: path = '' }: InjectedResourceConfig, scope, name) => {
@@ -89,7 +89,7 @@ export const MONITORS = new ExtensionRegistry<Resolved>(
         return { kind: 'file', name, path };
       },
     ),
-  ],
+  },
 );
 
 const SHRINK_HEAP = 'envoy.overload_actions.shrink_heap';

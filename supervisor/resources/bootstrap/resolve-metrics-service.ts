@@ -3,7 +3,7 @@ import type { MetricsServiceConfig as Message } from '../../../shared/api/genera
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveGrpcService } from '../grpc-service.ts';
 import type { Scope } from '../scope.ts';
-import type { SinkConfig } from '../../stats/sink-config.ts';
+import type { MetricsServiceConfig } from '../../stats/sink-config.ts';
 
 const FIELDS = knownFields<Message>([
   'grpc_service',
@@ -14,7 +14,10 @@ const FIELDS = knownFields<Message>([
   'batch_size',
 ]);
 
-export function resolveMetricsService(message: Message, scope: Scope): SinkConfig | undefined {
+export function resolveMetricsService(
+  message: Message,
+  scope: Scope,
+): MetricsServiceConfig | undefined {
   refuseOtherFields(message, FIELDS, scope);
   const { grpc_service: service } = message;
   const target = service && resolveGrpcService(service, scope.at('grpc_service'));

@@ -6,6 +6,7 @@ import type {
   StatsSink as StatsSinkMessage,
 } from '../../../shared/api/generated/envoy/config/metrics/v3/stats.ts';
 import type { GraphiteStatsdSink } from '../../../shared/api/generated/envoy/extensions/stat_sinks/graphite_statsd/v3/graphite_statsd.ts';
+import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import { resolveAddress } from '../addresses.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
@@ -23,30 +24,34 @@ const DEFAULT_PREFIX = 'envoy';
 const DEFAULT_WINDOW = 10;
 
 /** What a TCP sink still needs to be checked against is in the configuration itself. */
-export const SINKS = new ExtensionRegistry<SinkConfig>('envoy.stats_sinks', 'stats sink', [
-  extension('envoy.stat_sinks.statsd', 'envoy.config.metrics.v3.StatsdSink', resolveStatsd),
-  extension(
+export const SINKS = new ExtensionRegistry<SinkConfig>('envoy.stats_sinks', 'stats sink', {
+  statsd: extension('envoy.stat_sinks.statsd', 'envoy.config.metrics.v3.StatsdSink', resolveStatsd),
+  dog_statsd: extension(
     'envoy.stat_sinks.dog_statsd',
     'envoy.config.metrics.v3.DogStatsdSink',
-    resolveDogStatsd,
+    (message: DogStatsdSink, scope) => resolveTagged('dog_statsd', message, scope),
   ),
-  extension(
+  graphite_statsd: extension(
     'envoy.stat_sinks.graphite_statsd',
     'envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink',
-    resolveGraphite,
+    (message: GraphiteStatsdSink, scope) => resolveTagged('graphite_statsd', message, scope),
   ),
-  extension('envoy.stat_sinks.hystrix', 'envoy.config.metrics.v3.HystrixSink', resolveDashboard),
-  extension(
+  dashboard: extension(
+    'envoy.stat_sinks.hystrix',
+    'envoy.config.metrics.v3.HystrixSink',
+    resolveDashboard,
+  ),
+  metrics_service: extension(
     'envoy.stat_sinks.metrics_service',
     'envoy.config.metrics.v3.MetricsServiceConfig',
     resolveMetricsService,
   ),
-  extension(
+  open_telemetry: extension(
     'envoy.stat_sinks.open_telemetry',
     'envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig',
     resolveOpenTelemetrySink,
   ),
-]);
+});
 
 export function resolveSinks(
   messages: readonly StatsSinkMessage[],
@@ -63,7 +68,9 @@ export function resolveSinks(
 }
 
 function checkClusters(sink: SinkConfig, surroundings: SinkDependencies, scope: Scope): void {
-  if (sink.kind === 'statsd_tcp') checkTcpCluster(sink.cluster, surroundings, scope);
+  if (sink.kind === 'statsd' && 'cluster' in sink.target) {
+    checkTcpCluster(sink.target.cluster, surroundings, scope);
+  }
   const target = grpcTargetOf(sink);
   if (target?.kind !== 'cluster') return;
   const { cluster } = target;
@@ -96,34 +103,27 @@ function checkTcpCluster(
   }
 }
 
-function resolveStatsd(message: StatsdSink, scope: Scope): SinkConfig | undefined {
-  const settings = lineSettings(message);
+function resolveStatsd(
+  message: StatsdSink,
+  scope: Scope,
+): OfKind<SinkConfig, 'statsd'> | undefined {
   const { tcp_cluster_name: cluster, address } = message;
-  if (cluster !== undefined) return { kind: 'statsd_tcp', cluster, ...settings };
-  const target = resolveTarget(address, scope.at('address'));
-  return target === undefined ? undefined : { kind: 'statsd_datagram', target, ...settings };
-}
-
-function resolveDogStatsd(message: DogStatsdSink, scope: Scope): SinkConfig | undefined {
-  return resolveTagged('dog_statsd', message, scope);
-}
-
-function resolveGraphite(message: GraphiteStatsdSink, scope: Scope): SinkConfig | undefined {
-  return resolveTagged('graphite_statsd', message, scope);
+  const target = cluster === undefined ? resolveTarget(address, scope.at('address')) : { cluster };
+  return target && { kind: 'statsd', target, ...lineSettings(message) };
 }
 
 function resolveTagged(
   kind: 'dog_statsd' | 'graphite_statsd',
   message: DogStatsdSink | GraphiteStatsdSink,
   scope: Scope,
-): SinkConfig | undefined {
+): OfKind<SinkConfig, 'dog_statsd'> | undefined {
   const target = resolveTarget(message.address, scope.at('address'));
   if (target === undefined) return undefined;
   const maxBytesPerDatagram = Number(message.max_bytes_per_datagram ?? 0);
   return { kind, target, ...lineSettings(message), maxBytesPerDatagram };
 }
 
-function resolveDashboard(message: HystrixSink): SinkConfig {
+function resolveDashboard(message: HystrixSink): OfKind<SinkConfig, 'dashboard'> {
   const windowFlushes = Number(message.num_buckets ?? 0);
   return { kind: 'dashboard', windowFlushes: windowFlushes === 0 ? DEFAULT_WINDOW : windowFlushes };
 }

@@ -11,8 +11,8 @@ const REDIS_FIELDS = knownFields<Redis>(['key']);
 export const HEALTH_CHECKERS = new ExtensionRegistry<RedisProbe>(
   'envoy.health_checkers',
   'health check',
-  [
-    extension(
+  {
+    redis: extension(
       'envoy.health_checkers.redis',
       'envoy.extensions.health_checkers.redis.v3.Redis',
       (message: Redis, scope: Scope) => {
@@ -20,5 +20,5 @@ export const HEALTH_CHECKERS = new ExtensionRegistry<RedisProbe>(
         return { kind: 'redis' as const, ...optional('key', message.key || undefined) };
       },
     ),
-  ],
+  },
 );

@@ -2,7 +2,6 @@
  * Every HTTP filter that configuration may name, one row each; what their types say of routes is in
  * the same rows.
  */
-import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
 import { ALTERNATE_PROTOCOLS_CACHE } from './http/protocols/alternate-protocols-cache.ts';
 import { ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
@@ -60,11 +59,7 @@ import { TRANSFORM_FILTER } from './http/transform.ts';
 /** Not by type: its settings come from elsewhere, and what they are is one of these. */
 type KindWithoutType = 'discovered';
 
-type Rows = {
-  readonly [Kind in Exclude<HttpFilter['kind'], KindWithoutType>]: HttpFilterRow<
-    OfKind<HttpFilter, Kind>
-  >;
-};
+type TypedKind = Exclude<HttpFilter['kind'], KindWithoutType>;
 
 /** Their order is that of messages which say what there is. */
 const ROWS = {
@@ -109,26 +104,21 @@ const ROWS = {
   api_key_auth: API_KEY_AUTH_FILTER,
   lua: LUA_FILTER,
   script: SCRIPT_FILTER,
-  composite: compositeFilter(resolveInner),
+  composite: [compositeFilter(resolveInner), matchedFilter(resolveInner)],
   custom_response: CUSTOM_RESPONSE_FILTER,
   cache: HTTP_CACHE_FILTER,
   grpc_web: GRPC_WEB_FILTER,
   grpc_json_transcoder: TRANSCODER_FILTER,
   grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
   grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
-} satisfies Rows;
+};
 
-const ALL: readonly HttpFilterRow[] = [
-  ...Object.values(ROWS),
-  matchedFilter(resolveInner),
-  // It leaves nothing to do in workers.
-  ALTERNATE_PROTOCOLS_CACHE,
-];
-
-export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterRow>(
+export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterRow, TypedKind>(
   'envoy.filters.http',
   'HTTP filter',
-  ALL,
+  ROWS,
+  // It leaves nothing to do in workers.
+  [ALTERNATE_PROTOCOLS_CACHE],
 );
 
 /** A filter inside of another, which never ends a chain. */
@@ -147,5 +137,7 @@ function resolveInner(message: ExtensionMessage, scope: Scope): HttpFilter | und
 
 /** By the type of a route's message. */
 export const PER_ROUTE_SETTINGS = new Map(
-  ALL.flatMap(({ perRoute }) => (perRoute === undefined ? [] : [[perRoute.type, perRoute]])),
+  FILTERS.rows().flatMap(({ perRoute }) =>
+    perRoute === undefined ? [] : [[perRoute.type, perRoute]],
+  ),
 );

@@ -1,6 +1,6 @@
 /** Every listener filter: one row each. They see a connection before its filter chain is chosen. */
 import type { ListenerFilter } from '../../../shared/resources/filters/listener-filters.ts';
-import { ExtensionRegistry, rowsByKind } from '../extensions.ts';
+import { ExtensionRegistry } from '../extensions.ts';
 import { HTTP_INSPECTOR_FILTER } from './listener/http-inspector.ts';
 import { ORIGINAL_DST_FILTER } from './listener/original-dst.ts';
 import { PROXY_PROTOCOL_FILTER } from './listener/proxy-protocol.ts';
@@ -9,10 +9,10 @@ import { TLS_INSPECTOR_FILTER } from './listener/tls-inspector.ts';
 export const LISTENER_FILTERS = new ExtensionRegistry<ListenerFilter>(
   'envoy.filters.listener',
   'listener filter',
-  rowsByKind<ListenerFilter>({
+  {
     http_inspector: HTTP_INSPECTOR_FILTER,
     original_dst: ORIGINAL_DST_FILTER,
     proxy_protocol: PROXY_PROTOCOL_FILTER,
     tls_inspector: TLS_INSPECTOR_FILTER,
-  }),
+  },
 );

@@ -1,7 +1,5 @@
 /** Every network filter but those that check clusters of routes, one line each. */
-import type { NetworkFilter } from '../../../shared/resources/listener.ts';
 import { TCP_PROXY_FILTER } from '../tcp/tcp-proxy.ts';
-import type { NetworkFilterFactory } from './network-filter-row.ts';
 import { CONNECTION_LIMIT_FILTER } from './network/connection-limit.ts';
 import { DIRECT_RESPONSE_FILTER } from './network/direct-response.ts';
 import { ECHO_FILTER } from './network/echo.ts';
@@ -15,9 +13,7 @@ import { SET_FILTER_STATE_NETWORK_FILTER } from './network/set-filter-state.ts';
 import { SNI_CLUSTER_FILTER } from './network/sni-cluster.ts';
 import { SNI_FORWARD_PROXY_FILTER } from './network/sni-dynamic-forward-proxy.ts';
 
-type NetworkFilterKind = Exclude<NetworkFilter['kind'], 'http_connection_manager' | 'thrift_proxy'>;
-
-const ROWS = {
+export const NETWORK_FILTERS = {
   tcp_proxy: TCP_PROXY_FILTER,
   redis_proxy: REDIS_PROXY_FILTER,
   echo: ECHO_FILTER,
@@ -31,6 +27,4 @@ const ROWS = {
   network_ratelimit: RATE_LIMIT_NETWORK_FILTER,
   network_rbac: RBAC_NETWORK_FILTER,
   network_geoip: GEOIP_NETWORK_FILTER,
-} satisfies { readonly [Kind in NetworkFilterKind]: NetworkFilterFactory };
-
-export const NETWORK_FILTERS: readonly NetworkFilterFactory[] = Object.values(ROWS);
+};

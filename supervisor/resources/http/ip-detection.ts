@@ -2,6 +2,7 @@
 import type { HttpConnectionManager as ManagerMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { CustomHeaderConfig } from '../../../shared/api/generated/envoy/extensions/http/original_ip_detection/custom_header/v3/custom_header.ts';
 import type { XffConfig } from '../../../shared/api/generated/envoy/extensions/http/original_ip_detection/xff/v3/xff.ts';
+import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type { IpDetection } from '../../../shared/resources/listener.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
@@ -26,18 +27,18 @@ const FORBIDDEN = 403;
 export const IP_DETECTION = new ExtensionRegistry<IpDetection>(
   'envoy.http.original_ip_detection',
   'original IP detection extension',
-  [
-    extension(
+  {
+    xff: extension(
       'envoy.http.original_ip_detection.xff',
       'envoy.extensions.http.original_ip_detection.xff.v3.XffConfig',
       resolveXff,
     ),
-    extension(
+    custom_header: extension(
       'envoy.http.original_ip_detection.custom_header',
       'envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig',
       resolveCustomHeader,
     ),
-  ],
+  },
 );
 
 /** Undefined where there is none. */
@@ -58,7 +59,7 @@ export function resolveIpDetection(
     .filter((detection) => detection !== undefined);
 }
 
-function resolveXff(message: XffConfig, scope: Scope): IpDetection {
+function resolveXff(message: XffConfig, scope: Scope): OfKind<IpDetection, 'xff'> {
   refuseOtherFields(message, XFF_FIELDS, scope);
   const { xff_num_trusted_hops: hops = 0, xff_trusted_cidrs: trusted } = message;
   if (trusted !== undefined && hops > 0) {
@@ -75,7 +76,10 @@ function resolveXff(message: XffConfig, scope: Scope): IpDetection {
   };
 }
 
-function resolveCustomHeader(message: CustomHeaderConfig, scope: Scope): IpDetection {
+function resolveCustomHeader(
+  message: CustomHeaderConfig,
+  scope: Scope,
+): OfKind<IpDetection, 'custom_header'> {
   refuseOtherFields(message, CUSTOM_FIELDS, scope);
   const { reject_with_status: reject } = message;
   const status = reject && statusNumber(reject.code);

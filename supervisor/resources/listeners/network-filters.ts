@@ -19,19 +19,23 @@ export class NetworkFilterResolver {
   readonly #registry: ExtensionRegistry<NetworkFilter, NetworkFilterFactory>;
 
   constructor(isKnownCluster: (name: string) => boolean) {
-    this.#registry = new ExtensionRegistry('envoy.filters.network', 'network filter', [
+    this.#registry = new ExtensionRegistry<NetworkFilter, NetworkFilterFactory>(
+      'envoy.filters.network',
+      'network filter',
       {
-        ...extension(
-          'envoy.filters.network.http_connection_manager',
-          'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
-          (message: ManagerMessage, scope) =>
-            resolveConnectionManager(message, isKnownCluster, scope),
-        ),
-        isTerminal: true,
+        http_connection_manager: {
+          ...extension(
+            'envoy.filters.network.http_connection_manager',
+            'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
+            (message: ManagerMessage, scope) =>
+              resolveConnectionManager(message, isKnownCluster, scope),
+          ),
+          isTerminal: true,
+        },
+        thrift_proxy: thriftProxyFilter(isKnownCluster),
+        ...NETWORK_FILTERS,
       },
-      thriftProxyFilter(isKnownCluster),
-      ...NETWORK_FILTERS,
-    ]);
+    );
   }
 
   get category(): string {

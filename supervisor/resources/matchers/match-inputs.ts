@@ -14,6 +14,7 @@ import type {
 } from '../../../shared/api/generated/envoy/type/matcher/v3/http_inputs.ts';
 import type { CelMatcher } from '../../../shared/api/generated/xds/type/matcher/v3/cel.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
+import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type {
   HeaderInput,
   MatchInput,
@@ -21,7 +22,7 @@ import type {
   ValueMatch,
 } from '../../../shared/resources/routes/matcher-tree.ts';
 import { resolveCelExpression } from '../cel.ts';
-import { extension, ExtensionRegistry, type ExtensionFactory, rowsByKind } from '../extensions.ts';
+import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { optional } from '../values.ts';
 import { resolveRanges } from './filter-state-matcher.ts';
@@ -96,7 +97,9 @@ const INPUTS = {
   subject: plainInput('subject', `${SSL}.SubjectInput`),
   transport_protocol: plainInput('transport_protocol', `${NETWORK}.TransportProtocolInput`),
   application_protocols: plainInput('application_protocols', `${NETWORK}.ApplicationProtocolInput`),
-} satisfies { readonly [Kind in MatchInput['kind']]: ExtensionFactory<MatchInput> };
+} satisfies {
+  readonly [Kind in MatchInput['kind']]: ExtensionFactory<OfKind<MatchInput, Kind>>;
+};
 
 const {
   transport_protocol: transportProtocol,
@@ -105,30 +108,35 @@ const {
 } = INPUTS;
 
 /** What may be looked at once there is a request. */
-export const MATCH_INPUTS = new ExtensionRegistry<MatchInput>(
-  'envoy.matching.http.input',
-  'input',
-  Object.values(ofRequests),
-);
+export const MATCH_INPUTS = new ExtensionRegistry<
+  MatchInput,
+  ExtensionFactory<MatchInput>,
+  keyof typeof ofRequests
+>('envoy.matching.http.input', 'input', ofRequests);
+
+const ofConnections = {
+  destination_ip: INPUTS.destination_ip,
+  destination_port: INPUTS.destination_port,
+  source_ip: INPUTS.source_ip,
+  source_port: INPUTS.source_port,
+  direct_source_ip: INPUTS.direct_source_ip,
+  source_type: INPUTS.source_type,
+  server_name: INPUTS.server_name,
+  transport_protocol: transportProtocol,
+  application_protocols: applicationProtocols,
+};
 
 /** What is known of a connection before its filter chain is chosen. */
-export const CONNECTION_INPUTS = new ExtensionRegistry<MatchInput>(
-  'envoy.matching.network.input',
-  'input',
-  [
-    INPUTS.destination_ip,
-    INPUTS.destination_port,
-    INPUTS.source_ip,
-    INPUTS.source_port,
-    INPUTS.direct_source_ip,
-    INPUTS.source_type,
-    INPUTS.server_name,
-    transportProtocol,
-    applicationProtocols,
-  ],
-);
+export const CONNECTION_INPUTS = new ExtensionRegistry<
+  MatchInput,
+  ExtensionFactory<MatchInput>,
+  keyof typeof ofConnections
+>('envoy.matching.network.input', 'input', ofConnections);
 
-function headerInput(kind: HeaderInput, message: string): ExtensionFactory<MatchInput> {
+function headerInput(
+  kind: HeaderInput,
+  message: string,
+): ExtensionFactory<OfKind<MatchInput, HeaderInput>> {
   return extension(
     `envoy.matching.inputs.${kind}s`,
     `envoy.type.matcher.v3.${message}`,
@@ -140,7 +148,10 @@ function headerInput(kind: HeaderInput, message: string): ExtensionFactory<Match
 }
 
 /** An input that has nothing to configure. */
-function plainInput(kind: PlainInput, type: string): ExtensionFactory<MatchInput> {
+function plainInput(
+  kind: PlainInput,
+  type: string,
+): ExtensionFactory<OfKind<MatchInput, PlainInput>> {
   return extension(`envoy.matching.inputs.${kind}`, type, () => ({ kind }));
 }
 
@@ -148,11 +159,13 @@ const IP_FIELDS = knownFields<Ip>(['cidr_ranges', 'stat_prefix']);
 const METADATA_FIELDS = knownFields<Metadata>(['value', 'invert']);
 const FRACTION_FIELDS = knownFields<RuntimeFraction>(['runtime_fraction']);
 
-export const VALUE_MATCHERS = new ExtensionRegistry<ValueMatch>(
+export const VALUE_MATCHERS = new ExtensionRegistry<
+  Exclude<ValueMatch, { readonly kind: 'string' }>
+>(
   'envoy.matching.input_matchers',
   'input matcher',
   // Texts are compared by a matcher of the API's own.
-  rowsByKind<Exclude<ValueMatch, { readonly kind: 'string' }>>({
+  {
     address: extension(
       'envoy.matching.matchers.ip',
       'envoy.extensions.matching.input_matchers.ip.v3.Ip',
@@ -188,5 +201,5 @@ export const VALUE_MATCHERS = new ExtensionRegistry<ValueMatch>(
         return fraction && { kind: 'runtime_fraction', fraction };
       },
     ),
-  }),
+  },
 );

@@ -2,6 +2,7 @@
 import type { ClusterSpecifierPlugin } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { LuaConfig } from '../../../shared/api/generated/envoy/extensions/router/cluster_specifiers/lua/v3/lua.ts';
 import { checkScript } from '../../../shared/lua/check-script.ts';
+import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type { ClusterSpecifier } from '../../../shared/resources/routes/route.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import { readDataSource } from '../data-source.ts';
@@ -12,16 +13,16 @@ import type { Scope } from '../scope.ts';
 const FIELDS = knownFields<ClusterSpecifierPlugin>(['extension'], ['is_optional']);
 const LUA_FIELDS = knownFields<LuaConfig>(['source_code', 'default_cluster']);
 
-export const CLUSTER_PLUGINS = new ExtensionRegistry<ClusterSpecifier>(
+export const CLUSTER_PLUGINS = new ExtensionRegistry<OfKind<ClusterSpecifier, 'script'>>(
   'envoy.router.cluster_specifier_plugin',
   'cluster specifier plugin',
-  [
-    extension(
+  {
+    script: extension(
       'envoy.router.cluster_specifier_plugin.lua',
       'envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig',
       resolveScript,
     ),
-  ],
+  },
 );
 
 export function resolveClusterPlugin(
@@ -33,7 +34,10 @@ export function resolveClusterPlugin(
 }
 
 /** The clusters that it names are known when it names them. */
-function resolveScript(message: LuaConfig, scope: Scope): ClusterSpecifier | undefined {
+function resolveScript(
+  message: LuaConfig,
+  scope: Scope,
+): OfKind<ClusterSpecifier, 'script'> | undefined {
   refuseOtherFields(message, LUA_FIELDS, scope);
   const { source_code: code = {}, default_cluster: defaultCluster = '' } = message;
   const place = scope.at('source_code');

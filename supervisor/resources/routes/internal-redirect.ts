@@ -5,7 +5,7 @@ import type {
   InternalRedirect,
   InternalRedirectPredicate,
 } from '../../../shared/resources/routes/route.ts';
-import { extension, ExtensionRegistry, rowsByKind } from '../extensions.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
@@ -23,7 +23,7 @@ const DEFAULT_CODE = 302;
 export const REDIRECT_PREDICATES = new ExtensionRegistry<InternalRedirectPredicate>(
   'envoy.internal_redirect_predicates',
   'internal redirect predicate',
-  rowsByKind<InternalRedirectPredicate>({
+  {
     allow_listed_routes: extension(
       'envoy.internal_redirect_predicates.allow_listed_routes',
       'envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig',
@@ -42,7 +42,7 @@ export const REDIRECT_PREDICATES = new ExtensionRegistry<InternalRedirectPredica
       'envoy.extensions.internal_redirect.safe_cross_scheme.v3.SafeCrossSchemeConfig',
       () => ({ kind: 'safe_cross_scheme' }),
     ),
-  }),
+  },
 );
 
 export function resolveInternalRedirect(

@@ -10,7 +10,7 @@ import type {
   RetryHostPredicate,
   RetryPolicy,
 } from '../../../shared/resources/routes/retry-policy.ts';
-import { extension, ExtensionRegistry, rowsByKind } from '../extensions.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
@@ -42,7 +42,7 @@ const HEDGE_FIELDS = knownFields<HedgePolicyMessage>([
 export const HOST_PREDICATES = new ExtensionRegistry<RetryHostPredicate>(
   'envoy.retry_host_predicates',
   'retry host predicate',
-  rowsByKind<RetryHostPredicate>({
+  {
     previous_hosts: extension(
       'envoy.retry_host_predicates.previous_hosts',
       'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
@@ -61,7 +61,7 @@ export const HOST_PREDICATES = new ExtensionRegistry<RetryHostPredicate>(
         labels: resolveMetadata(match)?.['envoy.lb'] ?? dictionary(),
       }),
     ),
-  }),
+  },
 );
 
 /** Envoy brings none either. */

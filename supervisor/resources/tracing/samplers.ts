@@ -4,7 +4,7 @@ import type { AlwaysOnSamplerConfig } from '../../../shared/api/generated/envoy/
 import type { ParentBasedSamplerConfig } from '../../../shared/api/generated/envoy/extensions/tracers/opentelemetry/samplers/v3/parent_based_sampler.ts';
 import type { TraceIdRatioBasedSamplerConfig } from '../../../shared/api/generated/envoy/extensions/tracers/opentelemetry/samplers/v3/trace_id_ratio_based_sampler.ts';
 import type { Sampler } from '../../../shared/resources/tracing/opentelemetry.ts';
-import { extension, ExtensionRegistry, rowsByKind } from '../extensions.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { fractionWithKey } from '../matchers/fraction.ts';
 import type { Scope } from '../scope.ts';
@@ -16,7 +16,7 @@ const PACKAGE = 'envoy.extensions.tracers.opentelemetry.samplers.v3';
 export const SAMPLERS: ExtensionRegistry<Sampler> = new ExtensionRegistry<Sampler>(
   'envoy.tracers.opentelemetry.samplers',
   'sampler',
-  rowsByKind<Sampler>({
+  {
     always_on: extension(
       'envoy.tracers.opentelemetry.samplers.always_on',
       `${PACKAGE}.AlwaysOnSamplerConfig`,
@@ -41,7 +41,7 @@ export const SAMPLERS: ExtensionRegistry<Sampler> = new ExtensionRegistry<Sample
         };
       },
     ),
-  }),
+  },
 );
 
 function resolveParentBased(

@@ -6,9 +6,9 @@ import { OPENTELEMETRY_TRACER } from './opentelemetry.ts';
 import { SKYWALKING_TRACER } from './skywalking.ts';
 import { ZIPKIN_TRACER } from './zipkin.ts';
 
-export const TRACERS = new ExtensionRegistry<TracerConfig>('envoy.tracers', 'tracer', [
-  ZIPKIN_TRACER,
-  OPENTELEMETRY_TRACER,
-  DATADOG_TRACER,
-  SKYWALKING_TRACER,
-]);
+export const TRACERS = new ExtensionRegistry<TracerConfig>('envoy.tracers', 'tracer', {
+  zipkin: ZIPKIN_TRACER,
+  opentelemetry: OPENTELEMETRY_TRACER,
+  datadog: DATADOG_TRACER,
+  skywalking: SKYWALKING_TRACER,
+});

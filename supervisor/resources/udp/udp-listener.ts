@@ -31,7 +31,7 @@ export function resolveUdpListener(
   if (config.quic_options !== undefined) {
     place.at('quic_options').unsupported('QUIC (HTTP/3) is');
   } else checkChains(message, address, scope);
-  const proxies = filters.map((filter, index) => {
+  const resolved = filters.map((filter, index) => {
     const at = scope.at('listener_filters', index);
     refuseOtherFields(filter, FILTER_FIELDS, at);
     // Envoy reads datagrams with the first filter, which lets none pass.
@@ -46,7 +46,7 @@ export function resolveUdpListener(
       { prefersGro: false },
       place.at('downstream_socket_config'),
     ),
-    ...optional('proxy', proxies[0]),
+    ...optional('filter', resolved[0]),
   };
 }
 

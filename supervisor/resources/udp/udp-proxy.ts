@@ -6,7 +6,7 @@ import type {
 } from '../../../shared/api/generated/envoy/extensions/filters/udp/udp_proxy/v3/udp_proxy.ts';
 import type { UdpSocketConfig } from '../../../shared/api/generated/envoy/config/core/v3/udp_socket_config.ts';
 import type { Matcher } from '../../../shared/api/generated/xds/type/matcher/v3/matcher.ts';
-import type { UdpProxy } from '../../../shared/resources/udp-listener.ts';
+import type { UdpFilter, UdpProxy } from '../../../shared/resources/udp-listener.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
@@ -52,16 +52,16 @@ const ROUTES = new ExtensionRegistry<string>('envoy.matching.action', 'route of 
   ),
 ]);
 
-export const UDP_FILTERS = new ExtensionRegistry<UdpProxy>(
+export const UDP_FILTERS = new ExtensionRegistry<UdpFilter>(
   'envoy.filters.udp_listener',
   'UDP listener filter',
-  [
-    extension(
+  {
+    udp_proxy: extension(
       'envoy.filters.udp_listener.udp_proxy',
       'envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig',
       resolveUdpProxy,
     ),
-  ],
+  },
 );
 
 /**
@@ -83,6 +83,7 @@ function resolveUdpProxy(message: UdpProxyConfig, scope: Scope): UdpProxy {
   const { access_log_options: logOptions = {}, hash_policies: [policy] = [] } = message;
   refuseOtherFields(logOptions, LOG_FIELDS, scope.at('access_log_options'));
   return {
+    kind: 'udp_proxy',
     statPrefix: message.stat_prefix ?? '',
     route: resolveRoute(message, scope),
     idleTimeoutMs: durationMsOr(message.idle_timeout, IDLE_TIMEOUT_MS),

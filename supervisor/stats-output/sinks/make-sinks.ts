@@ -50,9 +50,12 @@ export async function makeSinks(
 type MadeSink = Promise<StatsSink | undefined>;
 
 const SINKS = new KindTable<SinkConfig, [SinkParts], MadeSink>({
-  statsd_datagram: async (config) => {
+  statsd: async ({ target, prefix, scalesToMs }, parts) => {
     const { plainNames } = await import('./statsd-lines.ts');
-    return makeDatagramSink(config, plainNames(config.prefix));
+    const form = plainNames(prefix);
+    if (!('cluster' in target)) return makeDatagramSink({ target, scalesToMs }, form);
+    const { TcpStatsdSink } = await import('./tcp-statsd-sink.ts');
+    return new TcpStatsdSink({ hostOf: () => parts.hostOf(target.cluster), form, scalesToMs });
   },
   dog_statsd: async (config, { extractor }) => {
     const { taggedNames } = await import('./statsd-lines.ts');
@@ -64,12 +67,6 @@ const SINKS = new KindTable<SinkConfig, [SinkParts], MadeSink>({
   },
   metrics_service: makeMetricsServiceSink,
   open_telemetry: makeOpenTelemetrySink,
-  statsd_tcp: async ({ cluster, prefix, scalesToMs }, parts) => {
-    const { plainNames } = await import('./statsd-lines.ts');
-    const { TcpStatsdSink } = await import('./tcp-statsd-sink.ts');
-    const form = plainNames(prefix);
-    return new TcpStatsdSink({ hostOf: () => parts.hostOf(cluster), form, scalesToMs });
-  },
   dashboard: (_, parts) => Promise.resolve(parts.dashboard),
 });
 

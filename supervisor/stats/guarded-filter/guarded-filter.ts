@@ -44,7 +44,7 @@ async function run(
   clock: Clock,
 ): Promise<Uint8Array | undefined> {
   pool ??= new Piscina<GuardedTask, Uint8Array>({
-    filename: join(builtRoot, 'supervisor', 'stats', 'guarded-filter', 'pool-entry.js'),
+    filename: join(builtRoot, 'supervisor', 'stats', 'guarded-filter', 'pool-entry.cjs'),
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: IDLE_MS,

@@ -1,16 +1,34 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
+import { httpListener } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { ADMIN, startSluice } from '../../support/programs/sluice.ts';
 import { makeScratch } from '../../support/scratch.ts';
+
+/** What a download of a minute may be on a slow line, with what follows. */
+const BYTES_MAX = 6_000_000;
+const FILES_MAX = 120;
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..', '..');
 
 describe('the packed program', () => {
-  it('runs from an empty folder with nothing but its dependencies', () => {
+  it('runs from an empty folder with nothing but its dependencies', async () => {
     using scratch = makeScratch();
+    execFileSync(process.execPath, [
+      join(projectRoot, 'dist', 'scripts', 'package', 'prepare-npm.js'),
+    ]);
     const pack = ['pack', '--ignore-scripts', '--pack-destination', scratch.path];
     execFileSync('npm', pack, { cwd: projectRoot, stdio: ['ignore', 'ignore', 'ignore'] });
     const tarball = readdirSync(scratch.path).find((file) => file.endsWith('.tgz')) ?? '';
@@ -34,6 +52,10 @@ describe('the packed program', () => {
       assert.ok(existsSync(join(unpacked, file)), file);
     }
 
+    assert.ok(files.length < FILES_MAX, `${files.length} files`);
+    const bytes = files.reduce((sum, file) => sum + statSync(join(unpacked, file)).size, 0);
+    assert.ok(bytes < BYTES_MAX, `${bytes} bytes`);
+
     symlinkSync(join(projectRoot, 'node_modules'), join(unpacked, 'node_modules'));
     const manifest = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as {
       version: string;
@@ -54,5 +76,19 @@ describe('the packed program', () => {
     );
     assert.match(run('--help'), /--config-path/);
     assert.match(run('--mode', 'validate', '--config-yaml', '{}'), /^configuration '' OK\n$/);
+    assert.match(run('example', 'app'), /^# Your app behind Sluice/);
+    const restarter = execFileSync(process.execPath, [
+      join(unpacked, 'dist/src/restarter-main.js'),
+      '--help',
+    ]);
+    assert.match(restarter.toString(), /^usage: sluice-restarter/i);
+
+    const routes = [{ match: { prefix: '/' }, direct_response: { status: 200 } }];
+    const bootstrap = { admin: ADMIN, static_resources: { listeners: [httpListener(routes)] } };
+    await using sluice = await startSluice({ main, bootstrap });
+    const asked = { port: await sluice.listenerPort('web') };
+    assert.equal((await fetchOnce(asked)).status, 200);
+    const port = String(sluice.adminPort);
+    assert.match(run('explain', '--admin', `127.0.0.1:${port}`, 'http://h/'), /direct/);
   });
 });

@@ -8,7 +8,7 @@ const HCM =
   'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 
 /** The filter's fields begin in line 16. */
-function yaml(fields: string): string {
+function yaml(fields: string, routes = '{}'): string {
   return `static_resources:
   listeners:
   - name: web
@@ -19,7 +19,7 @@ function yaml(fields: string): string {
         typed_config:
           "@type": ${HCM}
           stat_prefix: web
-          route_config: {}
+          route_config: ${routes}
           http_filters:
           - name: mine
             typed_config:
@@ -89,5 +89,29 @@ describe('a module that is wrong', () => {
       assert.equal(code, 1, what);
       assert.match(stderr, wanted, what);
     }
+  });
+
+  it('is asked about the settings of routes when they are loaded', async () => {
+    using scratch = makeScratch();
+    const path = scratch.file('filter.ts');
+    const schema = 'object({ a: number().optional(1) })';
+    writeFileSync(
+      path,
+      `${TYPED}export default defineFilter({ schema: ${schema}, create: () => ({}) });`,
+    );
+    const type = 'type.googleapis.com/sluice.filters.http.script.v1.ScriptPerRoute';
+    const of = (settings: string, name = 'mine'): string =>
+      `{match: {prefix: /}, direct_response: {status: 200}, typed_per_filter_config: {${name}: {"@type": ${type}, settings: {${settings}}}}}`;
+    const check = async (...routes: string[]): Promise<{ code: number | null; stderr: string }> => {
+      const config = scratch.file('routes.yaml');
+      const host = `{virtual_hosts: [{name: all, domains: ["*"], routes: [${routes.join(', ')}]}]}`;
+      writeFileSync(config, yaml(`file: ${path}`, host));
+      return await runSluice(['--mode', 'validate', '-c', config]);
+    };
+    const good = await check(of('a: 2'), of('b: 1', 'of-nobody'));
+    assert.equal(good.code, 0, good.stderr);
+    const bad = await check(of('a: 2'), of('b: 1'));
+    assert.equal(bad.code, 1);
+    assert.match(bad.stderr, /routes\.yaml:\d+:\d+: .*settings\.b: there is no setting 'b'/);
   });
 });

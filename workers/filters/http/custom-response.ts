@@ -2,6 +2,7 @@
  * Sends an answer of the configuration in place of responses that a tree of matchers chooses, those
  * that were made here too. Source: envoy.filters.http.custom_response.
  */
+import { KindTable } from '../../../shared/resources/by-kind.ts';
 import type {
   CustomAnswer,
   CustomResponseFilterSettings,
@@ -42,22 +43,22 @@ export function makeCustomResponseFilter(
 ): FilterFactory {
   const compiled = new CompiledSettings(
     ({ tree }: CustomResponseOptions): Matcher | undefined =>
-      tree && compileMatcherTree(tree, compileAnswer, context.runtime),
+      tree && compileMatcherTree(tree, (answer) => ANSWERS.make(answer), context.runtime),
   );
   const parts = { name, own: compiled.of(options), compiled };
   return { name, create: (callbacks) => new CustomResponseFilter(parts, callbacks) };
 }
 
-function compileAnswer(answer: CustomAnswer): CompiledAnswer {
-  return {
+const ANSWERS = new KindTable<CustomAnswer, [], CompiledAnswer>({
+  local_response: (answer) => ({
     answer,
     changeHeaders: compileHeaderMutations(
       [{ add: answer.headers, remove: [] }],
       JOINED_IN_RESPONSES,
     ),
     writeBody: answer.format && compileLineFormat(answer.format.format),
-  };
-}
+  }),
+});
 
 class CustomResponseFilter extends PassThroughFilter {
   readonly #parts: CustomResponseParts;

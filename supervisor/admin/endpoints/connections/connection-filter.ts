@@ -28,18 +28,18 @@ export const FILTER_PARAMS = {
 export function filterOf(given: ParamValues<typeof FILTER_PARAMS>): ConnectionFilter {
   const { server_name: serverName, older_than: olderThanMs, idle_for: idleForMs } = given;
   const { listener, client, protocol, route, cluster, host, id } = given;
-  return withoutUndefined({
-    listener,
-    client,
-    serverName,
-    protocol,
-    route,
-    cluster,
-    host,
-    olderThanMs,
-    idleForMs,
-    id,
-  });
+  return {
+    ...(listener !== undefined && { listener }),
+    ...(client !== undefined && { client }),
+    ...(serverName !== undefined && { serverName }),
+    ...(protocol !== undefined && { protocol }),
+    ...(route !== undefined && { route }),
+    ...(cluster !== undefined && { cluster }),
+    ...(host !== undefined && { host }),
+    ...(olderThanMs !== undefined && { olderThanMs }),
+    ...(idleForMs !== undefined && { idleForMs }),
+    ...(id !== undefined && { id }),
+  };
 }
 
 export function seconds(help: string): ReturnType<typeof parsed<number, undefined>> {
@@ -51,14 +51,6 @@ export function seconds(help: string): ReturnType<typeof parsed<number, undefine
         : new BadParam(`${JSON.stringify(given)} is no number of seconds\n`),
     undefined,
   );
-}
-
-type Defined<Given> = { readonly [Key in keyof Given]?: Exclude<Given[Key], undefined> };
-
-function withoutUndefined<Given extends object>(given: Given): Defined<Given> {
-  return Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== undefined),
-  ) as Defined<Given>;
 }
 
 function readClient(given: string): string | BadParam {

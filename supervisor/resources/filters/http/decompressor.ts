@@ -16,7 +16,7 @@ import type {
   DecompressorFilterSettings,
 } from '../../../../shared/resources/filters/http/decompressor.ts';
 import { whyNoZstdDecompression } from '../../../../shared/process/zstd.ts';
-import { extension, ExtensionRegistry, rowsByKind } from '../../extensions.ts';
+import { extension, ExtensionRegistry } from '../../extensions.ts';
 import type { Scope } from '../../scope.ts';
 import { optional } from '../../values.ts';
 import { httpFilter } from '../http-filter-row.ts';
@@ -66,7 +66,7 @@ function zstdLibrary(
 const LIBRARIES = new ExtensionRegistry<DecompressionLibrary>(
   'envoy.compression.decompressor',
   'decompressor library',
-  rowsByKind<DecompressionLibrary>({
+  {
     gzip: extension(
       'envoy.compression.gzip.decompressor',
       'envoy.extensions.compression.gzip.decompressor.v3.Gzip',
@@ -92,7 +92,7 @@ const LIBRARIES = new ExtensionRegistry<DecompressionLibrary>(
       'envoy.extensions.compression.zstd.decompressor.v3.Zstd',
       zstdLibrary,
     ),
-  }),
+  },
 );
 
 function directionOf(message: CommonMessage | undefined): DecompressionDirection {

@@ -27,24 +27,24 @@ const COOKIE_FIELDS = knownFields<Cookie>(['name', 'ttl', 'path', 'attributes'])
 export const SESSION_STATES = new ExtensionRegistry<SessionState>(
   'envoy.http.stateful_session',
   'session state',
-  [
-    extension(
+  {
+    cookie: extension(
       'envoy.http.stateful_session.cookie',
       'envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState',
-      ({ cookie = {} }: CookieBasedSessionState, scope): SessionState => ({
+      ({ cookie = {} }: CookieBasedSessionState, scope) => ({
         kind: 'cookie',
         cookie: resolveCookie(cookie, scope.at('cookie')),
       }),
     ),
-    extension(
+    header: extension(
       'envoy.http.stateful_session.header',
       'envoy.extensions.http.stateful_session.header.v3.HeaderBasedSessionState',
-      ({ name = '' }: HeaderBasedSessionState): SessionState => ({
+      ({ name = '' }: HeaderBasedSessionState) => ({
         kind: 'header',
         name: asciiLower(name),
       }),
     ),
-  ],
+  },
 );
 
 const STATEFUL_SESSION_PER_ROUTE_TYPE =

@@ -1,10 +1,9 @@
 /** Resolves echo, which has no settings. */
-import type { NetworkFilter } from '../../../../shared/resources/listener.ts';
 import { networkFilter } from '../network-filter-row.ts';
 
 export const ECHO_FILTER = networkFilter(
   'envoy.filters.network.echo',
   'envoy.extensions.filters.network.echo.v3.Echo',
   true,
-  (): NetworkFilter => ({ kind: 'echo' }),
+  () => ({ kind: 'echo' }),
 );

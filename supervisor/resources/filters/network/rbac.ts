@@ -1,5 +1,6 @@
 /** Resolves the network filter rbac. */
 import type { RBAC } from '../../../../shared/api/generated/envoy/extensions/filters/network/rbac/v3/rbac.ts';
+import type { OfKind } from '../../../../shared/resources/by-kind.ts';
 import type { NetworkFilter } from '../../../../shared/resources/listener.ts';
 import { dottedPrefix } from '../../../../shared/stats/stat-scope.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
@@ -25,7 +26,7 @@ export const RBAC_NETWORK_FILTER = networkFilter(
   resolveRbac,
 );
 
-function resolveRbac(message: RBAC, scope: Scope): NetworkFilter {
+function resolveRbac(message: RBAC, scope: Scope): OfKind<NetworkFilter, 'network_rbac'> {
   refuseOtherFields(message, FIELDS, scope);
   const prefix = `${dottedPrefix(message.stat_prefix ?? '')}rbac.`;
   return {

@@ -1,5 +1,6 @@
 /** Resolves the network filter set_filter_state. */
 import type { Config } from '../../../../shared/api/generated/envoy/extensions/filters/network/set_filter_state/v3/set_filter_state.ts';
+import type { OfKind } from '../../../../shared/resources/by-kind.ts';
 import type { NetworkFilter } from '../../../../shared/resources/listener.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';
@@ -19,7 +20,10 @@ export const SET_FILTER_STATE_NETWORK_FILTER = networkFilter(
   resolveFilterState,
 );
 
-function resolveFilterState(message: Config, scope: Scope): NetworkFilter {
+function resolveFilterState(
+  message: Config,
+  scope: Scope,
+): OfKind<NetworkFilter, 'set_filter_state'> {
   refuseOtherFields(message, FIELDS, scope);
   const valuesOf = (field: keyof Config): ReturnType<typeof resolveFilterStateValues> =>
     resolveFilterStateValues(message[field], scope.at(field));

@@ -1,10 +1,9 @@
 /** Resolves sni_cluster, which has no settings. */
-import type { NetworkFilter } from '../../../../shared/resources/listener.ts';
 import { networkFilter } from '../network-filter-row.ts';
 
 export const SNI_CLUSTER_FILTER = networkFilter(
   'envoy.filters.network.sni_cluster',
   'envoy.extensions.filters.network.sni_cluster.v3.SniCluster',
   false,
-  (): NetworkFilter => ({ kind: 'sni_cluster' }),
+  () => ({ kind: 'sni_cluster' }),
 );

@@ -1,5 +1,6 @@
 /** Resolves sni_dynamic_forward_proxy. */
 import type { FilterConfig } from '../../../../shared/api/generated/envoy/extensions/filters/network/sni_dynamic_forward_proxy/v3/sni_dynamic_forward_proxy.ts';
+import type { OfKind } from '../../../../shared/resources/by-kind.ts';
 import type { NetworkFilter } from '../../../../shared/resources/listener.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';
@@ -19,7 +20,10 @@ export const SNI_FORWARD_PROXY_FILTER = networkFilter(
 );
 
 /** The names are looked up by the cluster of the TCP proxy behind it, see `aimAtClusters`. */
-function resolveSniForwardProxy(message: FilterConfig, scope: Scope): NetworkFilter {
+function resolveSniForwardProxy(
+  message: FilterConfig,
+  scope: Scope,
+): OfKind<NetworkFilter, 'sni_dynamic_forward_proxy'> {
   refuseOtherFields(message, FIELDS, scope);
   return { kind: 'sni_dynamic_forward_proxy', clusters: [], port: message.port_value ?? 0 };
 }

@@ -44,6 +44,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
     hosts: { put: () => undefined, takeBack: () => false, list: () => [] },
     connections: { list: () => [], close: async () => [] },
     explain: async () => ({ end: { why: 'nobody serves' } }),
+    scripts: { list: async () => [], reload: async () => ({ isDone: true, modules: [] }) },
     turns: new LoopTurns(),
     server: {
       state: () => 'LIVE',

@@ -1,7 +1,7 @@
 /** Profiles of this process as `go tool pprof` would read them. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks';
@@ -9,7 +9,9 @@ import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { Profile } from 'pprof-format';
+import { writeHeapProfile } from '../../../../supervisor/profiling/pprof-writer.ts';
 import { Profilers } from '../../../../supervisor/profiling/profilers.ts';
+import type { WorkerProfiles } from '../../../../supervisor/profiling/profilers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-profiles-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -27,6 +29,19 @@ function read(bytes: Uint8Array) {
     })),
   };
 }
+
+/** As workers give them: in files. */
+async function profileOf(process: string, profile: unknown): Promise<WorkerProfiles> {
+  const path = join(folder, `${process}.json`);
+  writeFileSync(path, JSON.stringify(profile));
+  return await Promise.resolve({ files: [{ process, path }], ...DISPOSED });
+}
+
+async function noProfiles(): Promise<WorkerProfiles> {
+  return await Promise.resolve({ files: [], ...DISPOSED });
+}
+
+const DISPOSED = { [Symbol.asyncDispose]: async () => await Promise.resolve() };
 
 function burnProcessorTime(): number {
   const before = process.cpuUsage();
@@ -107,11 +122,11 @@ test('workers that are sampled all the time stay so when a profiler stops', asyn
   const note = (command: string) => async () => await Promise.resolve(void commands.push(command));
   const give = (command: string) => async () => {
     commands.push(command);
-    return await Promise.resolve([{ process: 'worker 0', profile: empty }]);
+    return await profileOf('worker 0', empty);
   };
   const workers = {
     startCpu: note('start_cpu'),
-    stopCpu: async () => await Promise.resolve([]),
+    stopCpu: noProfiles,
     startHeap: note('start_heap'),
     readHeap: give('read_heap'),
     stopHeap: give('stop_heap'),
@@ -128,6 +143,52 @@ test('workers that are sampled all the time stay so when a profiler stops', asyn
 });
 
 const FRAME = { functionName: '', scriptId: '', url: '', lineNumber: 0, columnNumber: 0 };
+
+/** Lines of a source map as the packed program has one. */
+const MAP_LINES = 60_000;
+
+test('source maps of megabytes are read beside the loop, not in it', async () => {
+  const script = join(folder, 'packed.js');
+  const mappings = 'AAAA,CAAC,CAAC,CAAC,CAAC,CAAC,CAAC;'.repeat(MAP_LINES);
+  writeFileSync(
+    `${script}.map`,
+    JSON.stringify({ version: 3, sources: ['packed.ts'], names: [], mappings }),
+  );
+  const frame = { ...FRAME, functionName: 'packed', url: `file://${script}` };
+  const profile = {
+    head: { id: 1, callFrame: frame, children: [] },
+    samples: [{ nodeId: 1, size: 100 }],
+  };
+  const readHeap = async () => await profileOf('worker 0', profile);
+  const workers = {
+    startCpu: async () => await Promise.resolve(),
+    stopCpu: noProfiles,
+    startHeap: async () => await Promise.resolve(),
+    readHeap,
+    stopHeap: readHeap,
+    startAllocations: async () => await Promise.resolve(),
+    stopAllocations: noProfiles,
+  };
+  const profilers = new Profilers({ workers, samplesWorkers: true });
+  await profilers.readHeap();
+  const inTheLoop = await ownProcessorMs(
+    async () => await writeHeapProfile([{ process: 'worker 0', profile }]),
+  );
+  const beside = await ownProcessorMs(async () => {
+    const { functions } = read(await profilers.readHeap());
+    assert.ok(functions.some(({ file }) => file === join(folder, 'packed.ts')));
+  });
+  assert.ok(beside < inTheLoop / 2, `${beside} ms, where the maps alone take ${inTheLoop} ms`);
+});
+
+/** Of this thread alone. */
+async function ownProcessorMs(run: () => Promise<unknown>): Promise<number> {
+  const spentNs = (): number =>
+    Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]);
+  const before = spentNs();
+  await run();
+  return (spentNs() - before) / 1e6;
+}
 
 test('the heap profiler writes its file when it is stopped', async () => {
   const path = join(folder, 'written.prof');
@@ -163,17 +224,16 @@ test('profiles of workers are merged with the supervisor’s', async () => {
     samples: [2, 2],
     timeDeltas: [5, 5],
   };
-  const nothing = async () => await Promise.resolve([]);
   const profilers = new Profilers({
     path,
     workers: {
       startCpu: async () => await Promise.resolve(),
-      stopCpu: async () => await Promise.resolve([{ process: 'worker 0', profile }]),
+      stopCpu: async () => await profileOf('worker 0', profile),
       startHeap: async () => await Promise.resolve(),
-      readHeap: nothing,
-      stopHeap: nothing,
+      readHeap: noProfiles,
+      stopHeap: noProfiles,
       startAllocations: async () => await Promise.resolve(),
-      stopAllocations: nothing,
+      stopAllocations: noProfiles,
     },
   });
   await profilers.startCpu();

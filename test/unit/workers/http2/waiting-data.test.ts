@@ -43,6 +43,20 @@ describe('data that waits', () => {
     assert.equal(waiting.take(9).toString(), 'other');
   });
 
+  it('uses its blocks over and over, whatever the length of what waits', ({ mock }) => {
+    const waiting = new WaitingData();
+    const allocate = mock.method(Buffer, 'allocUnsafeSlow');
+    for (const length of [11_000, 20_000, 33_000, 41_000, 64_000]) {
+      const data = Buffer.alloc(length);
+      for (let round = 0; round < 100; round++) {
+        waiting.push(data);
+        while (waiting.bytes > 0) waiting.take(16_384);
+      }
+    }
+    // Two of each size may wait at once, and one more be read.
+    assert.ok(allocate.mock.callCount() <= 6, `${allocate.mock.callCount()} blocks`);
+  });
+
   it('takes as much memory as it has bytes, and not for each byte alone', () => {
     const count = 1_000_000;
     const waiting = new WaitingData();

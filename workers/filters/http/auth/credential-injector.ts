@@ -1,4 +1,5 @@
 /** Gives requests a credential of the proxy's own. Source: envoy.filters.http.credential_injector. */
+import { KindTable } from '../../../../shared/resources/by-kind.ts';
 import {
   CREDENTIAL_INJECTOR,
   type CredentialInjectorFilterSettings,
@@ -12,11 +13,14 @@ import type { FilterContext } from '../../filter-context.ts';
 import { InjectedToken } from './injected-token.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
 
-interface InjectorParts {
-  readonly options: CredentialInjectorOptions;
-  /** The header and its value, which is empty while there is none. */
+/** Where a credential goes, and its present value, which is empty while there is none. */
+interface PresentCredential {
   readonly header: string;
   readonly value: () => string;
+}
+
+interface InjectorParts extends PresentCredential {
+  readonly options: CredentialInjectorOptions;
   readonly count: (stat: keyof typeof CREDENTIAL_INJECTOR.index) => void;
 }
 
@@ -27,27 +31,27 @@ export function makeCredentialInjectorFilter(
   const { stats, statScope } = context;
   const base = stats.defineBlock(CREDENTIAL_INJECTOR, `${statScope}credential_injector.`);
   context.onBlock(base);
-  const { credential } = options;
   const parts: InjectorParts = {
     options,
-    header: credential.kind === 'secret' ? credential.header : 'authorization',
-    value: valueOf(credential, context),
+    ...CREDENTIALS.make(options.credential, context),
     count: (stat) => stats.increment(base + CREDENTIAL_INJECTOR.index[stat]),
   };
   return { name, create: (callbacks) => new CredentialInjectorFilter(parts, callbacks) };
 }
 
-function valueOf(credential: InjectedCredential, context: FilterContext): () => string {
-  if (credential.kind === 'token') {
+const CREDENTIALS = new KindTable<InjectedCredential, [FilterContext], PresentCredential>({
+  secret: ({ secret, header, prefix }, { secrets }) => ({
+    header,
+    value: () => {
+      const text = secretText(secret, secrets);
+      return text === '' ? '' : prefix + text;
+    },
+  }),
+  token: (credential, context) => {
     const token = new InjectedToken(credential, context);
-    return () => token.value;
-  }
-  const { secret, prefix } = credential;
-  return () => {
-    const text = secretText(secret, context.secrets);
-    return text === '' ? '' : prefix + text;
-  };
-}
+    return { header: 'authorization', value: () => token.value };
+  },
+});
 
 class CredentialInjectorFilter extends PassThroughFilter {
   readonly #parts: InjectorParts;

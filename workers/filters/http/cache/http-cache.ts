@@ -2,8 +2,12 @@
  * Serves responses from a cache in memory, and keeps those that may be kept. Source:
  * envoy.filters.http.cache.
  */
+import { KindTable } from '../../../../shared/resources/by-kind.ts';
 import { compileStringMatcher } from '../../../../shared/matchers/string-matcher.ts';
-import type { HttpCacheFilterSettings } from '../../../../shared/resources/filters/http/matching/http-cache.ts';
+import type {
+  CacheStore,
+  HttpCacheFilterSettings,
+} from '../../../../shared/resources/filters/http/matching/http-cache.ts';
 import type {
   DataStatus,
   FilterCallbacks,
@@ -26,11 +30,13 @@ import {
 import { IncomingEntry } from './incoming-entry.ts';
 import { MemoryCache, type KeptResponse } from './memory-cache.ts';
 
-/** What all filters of this worker keep. */
-const CACHE = new MemoryCache();
+/** What all filters of this worker keep in memory. */
+const MEMORY = new MemoryCache();
+const STORES = new KindTable<CacheStore, [], MemoryCache>({ memory: () => MEMORY });
 const DETAILS = 'cache.response_from_cache_filter';
 
 interface CacheParts {
+  readonly store: MemoryCache;
   readonly options: HttpCacheFilterSettings['options'];
   readonly mayVaryBy: (name: string) => boolean;
   readonly nowS: () => number;
@@ -40,17 +46,15 @@ export function makeHttpCacheFilter(
   { name, options }: HttpCacheFilterSettings,
   { loop }: FilterContext,
 ): FilterFactory {
+  if (options.store === undefined) return { name, create: () => new PassThroughFilter() };
   const allowed = options.allowedVary.map(compileStringMatcher);
   const parts: CacheParts = {
+    store: STORES.make(options.store),
     options,
     mayVaryBy: (header) => allowed.some((matches) => matches(header)),
     nowS: () => Math.floor(loop.clock.wallMs / 1000),
   };
-  return {
-    name,
-    create: (callbacks) =>
-      options.disabled ? new PassThroughFilter() : new HttpCacheFilter(parts, callbacks),
-  };
+  return { name, create: (callbacks) => new HttpCacheFilter(parts, callbacks) };
 }
 
 class HttpCacheFilter extends PassThroughFilter {
@@ -92,10 +96,10 @@ class HttpCacheFilter extends PassThroughFilter {
 
   #lookUp(headers: HeaderMap): KeptResponse | undefined {
     if (this.#key === undefined) return undefined;
-    const kept = CACHE.get(this.#key);
+    const kept = this.#parts.store.get(this.#key);
     const vary = kept?.headers.getAll('vary');
     if (vary === undefined) return kept;
-    return CACHE.get(variantOf(this.#key, vary, headers));
+    return this.#parts.store.get(variantOf(this.#key, vary, headers));
   }
 
   /** Asks the upstream whether the kept response still holds. */
@@ -152,7 +156,7 @@ class HttpCacheFilter extends PassThroughFilter {
     }
     if (this.#mayKeep && isCacheable(headers) && this.#mayVary(headers)) {
       const kept = headers.clone();
-      const entry = new IncomingEntry(CACHE, this.#parts.options.maxBodyBytes, (body) =>
+      const entry = new IncomingEntry(this.#parts.store, this.#parts.options.maxBodyBytes, (body) =>
         this.#keep(kept, body, request),
       );
       this.#incoming = entry;
@@ -191,13 +195,13 @@ class HttpCacheFilter extends PassThroughFilter {
     const response = { headers, body, receivedS: this.#parts.nowS() };
     const vary = headers.getAll('vary');
     if (vary !== undefined) {
-      CACHE.set(variantOf(this.#key, vary, request), response);
+      this.#parts.store.set(variantOf(this.#key, vary, request), response);
       // Under the key itself stands what to vary by.
       const names = new HeaderMap();
       names.set('vary', vary);
-      CACHE.set(this.#key, { headers: names, body: Buffer.alloc(0), receivedS: 0 });
+      this.#parts.store.set(this.#key, { headers: names, body: Buffer.alloc(0), receivedS: 0 });
     } else {
-      CACHE.set(this.#key, response);
+      this.#parts.store.set(this.#key, response);
     }
   }
 

@@ -9,10 +9,13 @@ import { definedFilter } from '../../../../shared/scripts/filter.ts';
 import { readerOf, runModule } from '../../../../shared/scripts/run-module.ts';
 import type { ScriptModule } from '../../../../shared/scripts/script-module.ts';
 import { ScriptMarks } from '../../../../shared/limits/script-page.ts';
+import type { ScriptState, ScriptVersion } from '../../../../shared/messages/script-messages.ts';
 import type { ScriptNotice } from '../../../../shared/messages/worker-notices.ts';
 
 /** A filter, or a route's settings for one. */
 export interface ModuleUser {
+  /** Of the filter. */
+  readonly name: string;
   readonly loadTimeoutMs: number;
   readonly loopTimeoutMs: number;
   /** Makes what the filter runs, and gives what puts it in force. Rejects when it cannot. */
@@ -82,14 +85,35 @@ export class ScriptModules {
     };
   }
 
+  list(): readonly ScriptState[] {
+    return [...this.#modules].map(([entry, shared]) => ({ entry, ...shared.state() }));
+  }
+
   /** Loads a version beside the present one. Rejects when a filter cannot run it. */
   async prepare(module: ScriptModule): Promise<void> {
     await this.#modules.get(module.entry)?.prepare(module);
   }
 
-  /** Puts in force what was prepared, or loads it now. */
-  async use(module: ScriptModule): Promise<void> {
-    await this.#modules.get(module.entry)?.use(module);
+  /**
+   * Puts in force what was prepared, all of it in one turn of the loop; gives those that were not,
+   * and changes nothing then.
+   */
+  async use(versions: readonly ScriptVersion[]): Promise<readonly ScriptVersion[]> {
+    const acts: (() => void)[] = [];
+    const missing: ScriptVersion[] = [];
+    for (const version of versions) {
+      const shared = this.#modules.get(version.entry);
+      if (shared === undefined || shared.isPresent(version)) continue;
+      const ready = await shared.prepared(version);
+      if (ready === undefined) missing.push(version);
+      else acts.push(ready);
+    }
+    if (missing.length === 0) for (const act of acts) act();
+    return missing;
+  }
+
+  drop(): void {
+    for (const shared of this.#modules.values()) shared.drop();
   }
 
   #of(entry: string): SharedModule {
@@ -114,6 +138,30 @@ class SharedModule {
     this.#host = host;
   }
 
+  state(): Omit<ScriptState, 'entry'> {
+    const { digest = '' } = this.#present ?? {};
+    const isDisabled = digest !== '' && this.#disabled.has(idOf(digest));
+    return {
+      digest,
+      state: digest === '' ? 'loading' : isDisabled ? 'disabled' : 'active',
+      filters: [...new Set([...this.users].map(({ name }) => name))],
+    };
+  }
+
+  isPresent({ digest }: ScriptVersion): boolean {
+    return this.#present?.digest === digest;
+  }
+
+  /** What puts it in force. */
+  async prepared({ digest }: ScriptVersion): Promise<(() => void) | undefined> {
+    if (this.#prepared?.digest !== digest) return undefined;
+    return await this.#prepared.ready;
+  }
+
+  drop(): void {
+    this.#prepared = undefined;
+  }
+
   disable(moduleId: number): void {
     if (this.#present === undefined || idOf(this.#present.digest) !== moduleId) return;
     for (const user of this.users) user.disable();
@@ -122,6 +170,8 @@ class SharedModule {
   /** For one that joins: it gets the version, and a version that is new to all goes to all. */
   async offer(module: ScriptModule, user: ModuleUser): Promise<void> {
     const { digest } = module;
+    // It may have held a worker before it was in force.
+    if (this.#disabled.has(idOf(digest)) && this.#present === undefined) return user.disable();
     try {
       const present = this.#present;
       if (present?.digest === digest) await this.#take(user, present);
@@ -138,7 +188,13 @@ class SharedModule {
   }
 
   async prepare(module: ScriptModule): Promise<void> {
-    await this.#preparation(module);
+    if (this.isPresent(module)) return;
+    try {
+      await this.#preparation(module);
+    } catch (error) {
+      for (const user of this.users) user.failed(error);
+      throw error;
+    }
   }
 
   async #take(user: ModuleUser, { definition, digest }: Version): Promise<void> {
@@ -175,6 +231,7 @@ class SharedModule {
     const exported = await within(timeoutMs, runModule(entry, readerOf(module), { timeoutMs }));
     const definition = definedFilter(exported);
     if (definition === undefined) throw new Error(`${entry} exports no filter`);
+    this.#tell(module);
     const asked = [...this.users];
     const acts = await within(
       timeoutMs,
@@ -185,7 +242,6 @@ class SharedModule {
       this.#present = { digest, definition };
       this.#prepared = undefined;
       for (const act of acts) act();
-      this.#tell(module);
       if (this.#disabled.has(idOf(digest))) this.disable(idOf(digest));
       // Those that joined meanwhile.
       for (const user of this.users) {

@@ -2,6 +2,7 @@
 import { SCRIPT } from '../../../../shared/resources/filters/http/script/script.ts';
 import type {
   FilterDefinition,
+  FilterHandlers,
   FilterContext as ModuleContext,
 } from '../../../../shared/scripts/filter.ts';
 import type { FilterContext } from '../../filter-context.ts';
@@ -41,6 +42,10 @@ export class ScriptUser implements ModuleUser {
     void joined.ready.then(() => this.#settled());
   }
 
+  get name(): string {
+    return this.#parts.settings.name;
+  }
+
   get loadTimeoutMs(): number {
     return this.#parts.settings.options.loadTimeoutMs;
   }
@@ -64,7 +69,7 @@ export class ScriptUser implements ModuleUser {
       const [issue] = checked.issues;
       throw new Error(`its settings are wrong: ${issue?.message ?? ''}`);
     }
-    const handlers = await definition.create(checked.value, this.#moduleContext());
+    const handlers = await this.#create(definition, checked.value, moduleId);
     if (typeof handlers !== 'object' || handlers === null) {
       throw new Error('create() gave no functions');
     }
@@ -75,6 +80,28 @@ export class ScriptUser implements ModuleUser {
       this.#parts.context.stats.increment(this.#parts.base + SCRIPT.index.loads);
       this.#settled();
     };
+  }
+
+  /** A loop without end is the module's here too. */
+  async #create(
+    definition: FilterDefinition,
+    settings: unknown,
+    moduleId: number,
+  ): Promise<FilterHandlers> {
+    const { marks } = this.#parts;
+    marks.enter(moduleId);
+    let made: ReturnType<FilterDefinition['create']>;
+    try {
+      made = definition.create(settings, this.#moduleContext());
+    } finally {
+      marks.leave();
+    }
+    marks.awaits(moduleId);
+    try {
+      return await made;
+    } finally {
+      marks.awaitsNoMore();
+    }
   }
 
   failed(error: unknown): void {

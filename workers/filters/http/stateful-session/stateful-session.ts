@@ -7,18 +7,20 @@ import type {
   StatefulSessionPerRoute,
   StatefulSessionFilterSettings,
 } from '../../../../shared/resources/filters/http/stateful-session.ts';
-import { cookieValue, setCookie } from '../../../stream/cookies.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
-import type { FilterContext } from '../../filter-context.ts';
+import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
-import { decodeBase64, readSessionCookie, writeSessionCookie } from './session-cookie.ts';
+import { SESSION_STATES, type SessionCarrier } from './session-states.ts';
 
 export function makeStatefulSessionFilter(
   { name, options: own }: StatefulSessionFilterSettings,
   { loop }: FilterContext,
 ): FilterFactory {
   const wallSeconds = (): number => Math.floor(loop.clock.wallMs / 1000);
+  const carriers = new CompiledSettings((state: SessionState) =>
+    SESSION_STATES.make(state, wallSeconds),
+  );
   return {
     name,
     create: (callbacks) => {
@@ -26,67 +28,40 @@ export function makeStatefulSessionFilter(
       const options = ofRoute === undefined ? own : ofRoute.session;
       return options?.state === undefined
         ? new PassThroughFilter()
-        : new StatefulSessionFilter(options.state, options.strict, { callbacks, wallSeconds });
+        : new StatefulSessionFilter(carriers.of(options.state), options.strict, callbacks);
     },
   };
 }
 
-interface SessionParts {
-  readonly callbacks: FilterCallbacks;
-  readonly wallSeconds: () => number;
-}
-
 class StatefulSessionFilter extends PassThroughFilter {
-  readonly #state: SessionState;
+  readonly #carrier: SessionCarrier;
   readonly #isStrict: boolean;
-  readonly #parts: SessionParts;
-  /** The request's path is one that the cookie is for. */
+  readonly #callbacks: FilterCallbacks;
+  /** Whether the request belongs to a session. */
   #isMeant = true;
   #address: string | undefined = undefined;
 
-  constructor(state: SessionState, isStrict: boolean, parts: SessionParts) {
+  constructor(carrier: SessionCarrier, isStrict: boolean, callbacks: FilterCallbacks) {
     super();
-    this.#state = state;
+    this.#carrier = carrier;
     this.#isStrict = isStrict;
-    this.#parts = parts;
+    this.#callbacks = callbacks;
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const state = this.#state;
-    const parts = this.#parts;
-    this.#isMeant = state.kind === 'header' || isBelow(headers.path, state.cookie.path);
+    this.#isMeant = this.#carrier.isFor(headers.path);
     if (!this.#isMeant) return 'continue';
-    const address =
-      state.kind === 'header'
-        ? decodeBase64(headers.get(state.name) ?? '')?.toString('latin1')
-        : readSessionCookie(cookieValue(headers, state.cookie.name), parts.wallSeconds());
+    const address = this.#carrier.read(headers);
     if (address === undefined) return 'continue';
     this.#address = address;
-    parts.callbacks.info.overrideHost = { address, isStrict: this.#isStrict };
+    this.#callbacks.info.overrideHost = { address, isStrict: this.#isStrict };
     return 'continue';
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
-    const state = this.#state;
-    const parts = this.#parts;
-    const host = parts.callbacks.info.upstreamHost?.address;
+    const host = this.#callbacks.info.upstreamHost?.address;
     if (!this.#isMeant || host === undefined || host === this.#address) return 'continue';
-    if (state.kind === 'header') headers.set(state.name, Buffer.from(host).toString('base64'));
-    else {
-      const value = writeSessionCookie(host, state.cookie.ttlMs ?? 0, parts.wallSeconds());
-      headers.add('set-cookie', setCookie(state.cookie, value));
-    }
+    this.#carrier.write(headers, host);
     return 'continue';
   }
-}
-
-/** Whether the path is the cookie's or below it (RFC 6265, section 5.1.4). */
-function isBelow(requestPath: string, cookiePath: string): boolean {
-  if (cookiePath === '' || cookiePath === '/') return true;
-  const end = requestPath.search(/[?#]/);
-  const path = end < 0 ? requestPath : requestPath.slice(0, end);
-  if (!path.startsWith(cookiePath)) return false;
-  return (
-    path.length === cookiePath.length || cookiePath.endsWith('/') || path[cookiePath.length] === '/'
-  );
 }

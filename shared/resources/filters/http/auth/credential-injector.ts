@@ -6,7 +6,7 @@ import type { HttpTarget } from '../../../http-target.ts';
 import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 /** A secret that is the credential. */
-interface SecretCredential {
+export interface SecretCredential {
   readonly kind: 'secret';
   readonly secret: GenericSecret;
   /** In lower case. */

@@ -6,6 +6,7 @@ import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 /** The answer that is sent in place of one that matched. */
 export interface CustomAnswer {
+  readonly kind: 'local_response';
   /** Absent: the response's own. */
   readonly status?: number;
   /** One character per byte. */

@@ -1,9 +1,15 @@
-/** Settings of envoy.filters.http.cache, which keeps responses in memory. */
+/** Settings of envoy.filters.http.cache. */
 import { declareKind, type FilterResource } from '../../declare-filter.ts';
 import type { StringMatcher } from '../../../routes/matchers.ts';
 
+/** Where responses are kept. */
+export interface CacheStore {
+  readonly kind: 'memory';
+}
+
 interface HttpCacheOptions {
-  readonly disabled: boolean;
+  /** Absent: nothing is kept, and nothing served. */
+  readonly store?: CacheStore;
   /** Names of request headers that a response may vary by. */
   readonly allowedVary: readonly StringMatcher[];
   readonly excludesScheme: boolean;

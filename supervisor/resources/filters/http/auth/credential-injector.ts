@@ -5,6 +5,7 @@ import { toByteString } from '../../../../../shared/regex/byte-string.ts';
 import type {
   CredentialInjectorFilterSettings,
   InjectedCredential,
+  SecretCredential,
 } from '../../../../../shared/resources/filters/http/auth/credential-injector.ts';
 import { extension, ExtensionRegistry } from '../../../extensions.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
@@ -24,18 +25,18 @@ const GENERIC_FIELDS = knownFields<Generic>(['credential', 'header', 'header_val
 export const INJECTED_CREDENTIALS = new ExtensionRegistry<InjectedCredential>(
   'envoy.http.injected_credentials',
   'injected credential',
-  [
-    extension(
+  {
+    secret: extension(
       'envoy.http.injected_credentials.generic',
       'envoy.extensions.http.injected_credentials.generic.v3.Generic',
       resolveGeneric,
     ),
-    extension(
+    token: extension(
       'envoy.http.injected_credentials.oauth2',
       'envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2',
       resolveToken,
     ),
-  ],
+  },
 );
 
 export const CREDENTIAL_INJECTOR_FILTER = httpFilter(
@@ -56,7 +57,7 @@ export const CREDENTIAL_INJECTOR_FILTER = httpFilter(
   },
 );
 
-function resolveGeneric(message: Generic, scope: Scope): InjectedCredential | undefined {
+function resolveGeneric(message: Generic, scope: Scope): SecretCredential | undefined {
   refuseOtherFields(message, GENERIC_FIELDS, scope);
   const { credential, header = '', header_value_prefix: prefix = '' } = message;
   const secret = credential && resolveGenericSecret(credential, scope.at('credential'));

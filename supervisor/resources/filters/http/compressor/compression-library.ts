@@ -8,7 +8,7 @@ import type { Gzip } from '../../../../../shared/api/generated/envoy/extensions/
 import type { Zstd } from '../../../../../shared/api/generated/envoy/extensions/compression/zstd/compressor/v3/zstd.ts';
 import { whyNoZstdCompression } from '../../../../../shared/process/zstd.ts';
 import type { CompressionLibrary } from '../../../../../shared/resources/filters/http/compressor.ts';
-import { extension, ExtensionRegistry, rowsByKind } from '../../../extensions.ts';
+import { extension, ExtensionRegistry } from '../../../extensions.ts';
 import type { Scope } from '../../../scope.ts';
 
 /** In zlib's order of numbers. */
@@ -62,7 +62,7 @@ function zstdLibrary(message: Zstd, scope: Scope): OfKind<CompressionLibrary, 'z
 export const COMPRESSION_LIBRARIES = new ExtensionRegistry<CompressionLibrary>(
   'envoy.compression.compressor',
   'compressor library',
-  rowsByKind<CompressionLibrary>({
+  {
     gzip: extension(
       'envoy.compression.gzip.compressor',
       'envoy.extensions.compression.gzip.compressor.v3.Gzip',
@@ -93,5 +93,5 @@ export const COMPRESSION_LIBRARIES = new ExtensionRegistry<CompressionLibrary>(
       'envoy.extensions.compression.zstd.compressor.v3.Zstd',
       zstdLibrary,
     ),
-  }),
+  },
 );

@@ -10,6 +10,7 @@ import type {
   FilterChainConfiguration,
 } from '../../../../../shared/api/generated/envoy/extensions/filters/http/composite/v3/composite.ts';
 import type { Matcher } from '../../../../../shared/api/generated/xds/type/matcher/v3/matcher.ts';
+import type { OfKind } from '../../../../../shared/resources/by-kind.ts';
 import type {
   CompositeAction,
   CompositeFilterSettings,
@@ -134,19 +135,19 @@ function treeResolver(resolveInner: ResolveInner): TreeResolver {
 }
 
 function actionsOf(resolveInner: ResolveInner, chains: Chains) {
-  return new ExtensionRegistry<CompositeAction>('envoy.matching.action', 'action', [
-    extension(
+  return new ExtensionRegistry<CompositeAction>('envoy.matching.action', 'action', {
+    skip: extension(
       'envoy.filters.http.skip',
       'envoy.extensions.filters.common.matcher.action.v3.SkipFilter',
       () => ({ kind: 'skip' }),
     ),
-    extension(
+    execute: extension(
       'composite-action',
       'envoy.extensions.filters.http.composite.v3.ExecuteFilterAction',
       (message: ExecuteFilterAction, scope) =>
         resolveExecution(message, chains, resolveInner, scope),
     ),
-  ]);
+  });
 }
 
 function resolveExecution(
@@ -154,7 +155,7 @@ function resolveExecution(
   chains: Chains,
   resolveInner: ResolveInner,
   scope: Scope,
-): CompositeAction | undefined {
+): OfKind<CompositeAction, 'execute'> | undefined {
   refuseOtherFields(message, ACTION_FIELDS, scope);
   const { sample_percent: sample, filter_chain_name: name } = message;
   const chain = name === undefined ? message.filter_chain : chainNamed(chains, name);

@@ -43,13 +43,13 @@ const FIELDS = knownFields<LocalResponsePolicy>([
 export const CUSTOM_ANSWERS = new ExtensionRegistry<CustomAnswer>(
   'envoy.http.custom_response',
   'custom response policy',
-  [
-    extension(
+  {
+    local_response: extension(
       'envoy.extensions.http.custom_response.local_response_policy',
       `${POLICIES}.local_response_policy.v3.LocalResponsePolicy`,
       resolveAnswer,
     ),
-  ],
+  },
 );
 
 function resolveAnswer(message: LocalResponsePolicy, scope: Scope): CustomAnswer {
@@ -57,6 +57,7 @@ function resolveAnswer(message: LocalResponsePolicy, scope: Scope): CustomAnswer
   const body = message.body && readDataSource(message.body, scope.at('body'));
   const details = message.response_code_details;
   return {
+    kind: 'local_response',
     body: body?.toString('latin1') ?? '',
     ...optional('status', message.status_code),
     ...optional('format', resolveBodyFormat(message.body_format, scope.at('body_format'))),

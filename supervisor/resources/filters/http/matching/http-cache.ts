@@ -3,7 +3,10 @@ import type {
   CacheConfig,
   CacheConfig_KeyCreatorParams as KeyParams,
 } from '../../../../../shared/api/generated/envoy/extensions/filters/http/cache/v3/cache.ts';
-import type { HttpCacheFilterSettings } from '../../../../../shared/resources/filters/http/matching/http-cache.ts';
+import type {
+  CacheStore,
+  HttpCacheFilterSettings,
+} from '../../../../../shared/resources/filters/http/matching/http-cache.ts';
 import { extension, ExtensionRegistry } from '../../../extensions.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
 import { resolveStringMatcher } from '../../../matchers/string-matcher.ts';
@@ -20,13 +23,13 @@ const FIELDS = knownFields<CacheConfig>([
 ]);
 const KEY_FIELDS = knownFields<KeyParams>(['exclude_scheme', 'exclude_host']);
 
-export const CACHE_STORES = new ExtensionRegistry<'memory'>('envoy.http.cache', 'HTTP cache', [
-  extension(
+export const CACHE_STORES = new ExtensionRegistry<CacheStore>('envoy.http.cache', 'HTTP cache', {
+  memory: extension(
     'envoy.extensions.http.cache.simple',
     'envoy.extensions.http.cache.simple_http_cache.v3.SimpleHttpCacheConfig',
-    () => 'memory',
+    () => ({ kind: 'memory' }),
   ),
-]);
+});
 
 export const HTTP_CACHE_FILTER = httpFilter(
   'envoy.filters.http.cache',
@@ -39,7 +42,7 @@ export const HTTP_CACHE_FILTER = httpFilter(
       scope.error('conflict', 'at least one of typed_config or disabled must be set');
       return undefined;
     }
-    if (config !== undefined) CACHE_STORES.resolve({ name: 'cache', typed_config: config }, scope);
+    const store = config && CACHE_STORES.resolve({ name: 'cache', typed_config: config }, scope);
     const allowedVary = (message.allowed_vary_headers ?? []).map((matcher, index) =>
       resolveStringMatcher(matcher, scope.at('allowed_vary_headers', index)),
     );
@@ -48,7 +51,7 @@ export const HTTP_CACHE_FILTER = httpFilter(
       kind: 'cache',
       name,
       options: {
-        disabled: disabled || config === undefined,
+        ...optional('store', disabled ? undefined : store),
         allowedVary: allowedVary.filter((matcher) => matcher !== undefined),
         excludesScheme: key.exclude_scheme ?? false,
         excludesHost: key.exclude_host ?? false,

@@ -10,7 +10,9 @@ import type {
   ScriptFilterSettings,
   ScriptPerRoute,
 } from '../../../../../shared/resources/filters/http/script/script.ts';
-import { checkedScript, SCRIPT_TYPE } from '../../../../scripts/checked-scripts.ts';
+import { checkedScript, routeIssues } from '../../../../scripts/checked-scripts.ts';
+import { SCRIPT_PER_ROUTE_TYPE, SCRIPT_TYPE } from '../../../../scripts/find-scripts.ts';
+import type { SettingsIssue } from '../../../../scripts/pool-entry.ts';
 import type { Scope } from '../../../scope.ts';
 import { durationMsOr } from '../../../values.ts';
 import { httpFilter, perRoute } from '../../http-filter-row.ts';
@@ -39,9 +41,7 @@ export const SCRIPT_FILTER = httpFilter(
       else at.errorIn(found.position, 'file', what);
       return undefined;
     }
-    for (const { path, message: text } of found.issues) {
-      scope.at('settings', ...path).error('conflict', `settings.${path.join('.')}: ${text}`);
-    }
+    tellIssues(scope, found.issues[0] ?? []);
     return {
       kind: 'script',
       name,
@@ -56,12 +56,19 @@ export const SCRIPT_FILTER = httpFilter(
       },
     };
   },
-  perRoute('sluice.filters.http.script.v1.ScriptPerRoute', resolvePerRoute),
+  perRoute(SCRIPT_PER_ROUTE_TYPE, resolvePerRoute),
 );
 
-function resolvePerRoute(message: PerRouteMessage, _scope: Scope): ScriptPerRoute {
+function resolvePerRoute(message: PerRouteMessage, scope: Scope): ScriptPerRoute {
+  tellIssues(scope, routeIssues(message));
   return {
     isDisabled: message.disabled ?? false,
     settings: message.settings && JSON.stringify(message.settings),
   };
+}
+
+function tellIssues(scope: Scope, issues: readonly SettingsIssue[]): void {
+  for (const { path, message } of issues) {
+    scope.at('settings', ...path).error('conflict', `settings.${path.join('.')}: ${message}`);
+  }
 }

@@ -34,33 +34,37 @@ const SELECTOR_FIELDS = knownFields<FieldSelector>(['name', 'id', 'child']);
 const OWN_NAMESPACE = 'envoy.filters.thrift.payload_to_metadata';
 
 /** The router has nothing to say beyond being there. */
-export const THRIFT_FILTERS = new ExtensionRegistry<ThriftFilter | 'router'>(
+export const THRIFT_FILTERS = new ExtensionRegistry<ThriftFilter | { readonly kind: 'router' }>(
   'envoy.thrift_proxy.filters',
   'thrift filter',
-  [
-    extension('envoy.filters.thrift.router', `${TYPE}.router.v3.Router`, (message, scope) => {
-      refuseOtherFields(message, knownFields<object>([]), scope);
-      return 'router' as const;
-    }),
-    extension(
+  {
+    router: extension(
+      'envoy.filters.thrift.router',
+      `${TYPE}.router.v3.Router`,
+      (message, scope) => {
+        refuseOtherFields(message, knownFields<object>([]), scope);
+        return { kind: 'router' };
+      },
+    ),
+    header_to_metadata: extension(
       'envoy.filters.thrift.header_to_metadata',
       `${TYPE}.filters.header_to_metadata.v3.HeaderToMetadata`,
-      (message: HeaderToMetadata, scope): ThriftFilter => ({
+      (message: HeaderToMetadata, scope) => ({
         kind: 'header_to_metadata',
         options: resolveHeaders(message, scope),
       }),
     ),
-    extension(
+    payload_to_metadata: extension(
       'envoy.filters.thrift.payload_to_metadata',
       `${TYPE}.filters.payload_to_metadata.v3.PayloadToMetadata`,
-      (message: PayloadToMetadata, scope): ThriftFilter => ({
+      (message: PayloadToMetadata, scope) => ({
         kind: 'payload_to_metadata',
         rules: (message.request_rules ?? []).map((rule, index) =>
           resolvePayload(rule, scope.at('request_rules', index)),
         ),
       }),
     ),
-  ],
+  },
 );
 
 function resolveHeaders(

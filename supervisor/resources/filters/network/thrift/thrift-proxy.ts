@@ -44,7 +44,9 @@ const ACTION_FIELDS = knownFields<RouteAction>([
 ]);
 
 /** Routes name clusters, which have to be there where nothing else is said. */
-export function thriftProxyFilter(isKnownCluster: (name: string) => boolean): NetworkFilterFactory {
+export function thriftProxyFilter(
+  isKnownCluster: (name: string) => boolean,
+): NetworkFilterFactory<ThriftProxy> {
   return networkFilter(
     'envoy.filters.network.thrift_proxy',
     'envoy.extensions.filters.network.thrift_proxy.v3.ThriftProxy',
@@ -77,7 +79,7 @@ function resolveThriftProxy(
     }),
     filters: filters.flatMap((filter, index) => {
       const resolved = THRIFT_FILTERS.resolve(filter, scope.at('thrift_filters', index));
-      return resolved === undefined || resolved === 'router' ? [] : [resolved];
+      return resolved === undefined || resolved.kind === 'router' ? [] : [resolved];
     }),
     maxRequests: message.max_requests_per_connection ?? 0,
   };

@@ -1,0 +1,23 @@
+/** The thread in which profiles are written, so that the supervisor's loop never waits for one. */
+import { join } from 'node:path';
+import { Piscina } from 'piscina';
+import { builtRoot } from '../../shared/process/built-root.ts';
+import type { ProfileTask } from './pool-entry.ts';
+
+/** Ends the thread, and what it has read of source maps with it. */
+const THREAD_IDLE_MS = 1_000;
+/** Profiles that wait for the thread; a further one fails. */
+const MAX_WAITING = 16;
+
+let pool: Piscina<ProfileTask, Uint8Array> | undefined;
+
+export async function writeProfile(task: ProfileTask): Promise<Uint8Array> {
+  pool ??= new Piscina<ProfileTask, Uint8Array>({
+    filename: join(builtRoot, 'supervisor', 'profiling', 'pool-entry.js'),
+    minThreads: 0,
+    maxThreads: 1,
+    maxQueue: MAX_WAITING,
+    idleTimeout: THREAD_IDLE_MS,
+  });
+  return await pool.run(task);
+}

@@ -1,0 +1,82 @@
+/** Finds what concerns modules in a message of configuration: filters, and what routes say of them. */
+import type {
+  Script,
+  ScriptPerRoute,
+} from '../../shared/api/generated/sluice/filters/http/script/v1/script.ts';
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import { typeNameOf } from '../config/type-name.ts';
+
+export const SCRIPT_TYPE = 'sluice.filters.http.script.v1.Script';
+export const SCRIPT_PER_ROUTE_TYPE = 'sluice.filters.http.script.v1.ScriptPerRoute';
+
+/** Of one message. */
+const FOUND_MAX = 10_000;
+
+/** The largest messages of control planes, in which nothing of modules can be. */
+const WITHOUT_SCRIPTS = new Set([
+  'envoy.config.cluster.v3.Cluster',
+  'envoy.config.endpoint.v3.ClusterLoadAssignment',
+  'envoy.extensions.transport_sockets.tls.v3.Secret',
+]);
+const ROUTES = 'envoy.config.route.v3.RouteConfiguration';
+const PER_FILTER = 'typed_per_filter_config';
+
+/** `name`: of the filter, or of the one that a route means. */
+export interface Named<Message> {
+  readonly name: string;
+  readonly message: Message;
+}
+
+export interface FoundScripts {
+  readonly filters: readonly Named<Script>[];
+  readonly ofRoutes: readonly Named<ScriptPerRoute>[];
+}
+
+/** `looksIntoRoutes`: whether there is a module that routes may have settings for. */
+export function findScripts(message: unknown, looksIntoRoutes: boolean): FoundScripts {
+  const finder = new ScriptFinder(looksIntoRoutes);
+  finder.look(message, '');
+  return finder;
+}
+
+class ScriptFinder implements FoundScripts {
+  readonly filters: Named<Script>[] = [];
+  readonly ofRoutes: Named<ScriptPerRoute>[] = [];
+  readonly #looksIntoRoutes: boolean;
+
+  constructor(looksIntoRoutes: boolean) {
+    this.#looksIntoRoutes = looksIntoRoutes;
+  }
+
+  look(value: unknown, name: string): void {
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+    if (Array.isArray(value)) return value.forEach((each) => this.look(each, name));
+    const fields = value as Fields;
+    const { '@type': url } = fields;
+    if (typeof url === 'string' && this.#isDone(typeNameOf(url), fields, name)) return;
+    const own = typeof fields['name'] === 'string' ? fields['name'] : name;
+    for (const [key, each] of Object.entries(fields)) {
+      if (key === PER_FILTER) this.#lookPerFilter(each);
+      else this.look(each, key === 'typed_config' ? own : name);
+    }
+  }
+
+  /** There is nothing to look for within. */
+  #isDone(type: string, message: Fields, name: string): boolean {
+    if (type === SCRIPT_TYPE) add(this.filters, { name, message });
+    else if (type === SCRIPT_PER_ROUTE_TYPE) add(this.ofRoutes, { name, message });
+    else return WITHOUT_SCRIPTS.has(type) || (type === ROUTES && !this.#looksIntoRoutes);
+    return true;
+  }
+
+  #lookPerFilter(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, each] of Object.entries(value)) this.look(each, name);
+  }
+}
+
+type Fields = JsonObject;
+
+function add<Message>(found: Named<Message>[], one: Named<Message>): void {
+  if (found.length < FOUND_MAX) found.push(one);
+}
