@@ -26,17 +26,14 @@ describe('set_metadata', () => {
       omitEmptyValues: false,
     } as const;
     await using upstream = await startHttpUpstream();
+    const untyped = [
+      entry(false, { list: [1], text: 'a', inner: { p: 1 } }),
+      entry(false, { list: [2] }),
+      entry(true, { list: [3], text: 'b', inner: { q: 2 } }),
+    ];
     const plane = await startDataPlane(
       withFilter(
-        {
-          kind: 'set_metadata',
-          name: 'meta',
-          options: [
-            entry(false, { list: [1], text: 'a', inner: { p: 1 } }),
-            entry(false, { list: [2] }),
-            entry(true, { list: [3], text: 'b', inner: { q: 2 } }),
-          ],
-        },
+        { kind: 'set_metadata', name: 'meta', options: { untyped, typed: [] } },
         {
           upstreamPorts: [upstream.port],
           manager: { accessLogs: [{ kind: 'lines', sink: { kind: 'file', path }, format }] },
