@@ -36,7 +36,7 @@ describe('a module in front of bodies in chunks of a byte', () => {
     const body = Array.from({ length: count }, (_, at) => String.fromCharCode(97 + (at % 26))).join(
       '',
     );
-    const chunks = [...body].map((letter) => `1\r\n${letter}\r\n`).join('');
+    const chunks = body.replaceAll(/./g, '1\r\n$&\r\n');
     for (const path of ['/waits', '/slow', '/at-once']) {
       const client = await openRaw(await server.sluice.listenerPort('web'));
       client.send(
