@@ -2,7 +2,7 @@
  * Requests that ask the admin interface for as much work as they can, and a server with much to
  * show.
  */
-import { ADMIN } from '../programs/sluice.ts';
+import { ADMIN } from '../../programs/sluice.ts';
 
 export interface HostilePage {
   readonly method: 'GET' | 'POST' | 'HEAD';
@@ -183,6 +183,7 @@ export function hostilePages(clusters: number): readonly HostilePage[] {
     get('/help'),
     get('/'),
     get('/drain_status'),
+    get('/connections?format=json&sort=bytes'),
     get('/explain?url=http://a.test/&header=x-a:b'),
     get('/hystrix_event_stream'),
     get('/heap_dump'),
