@@ -63,11 +63,8 @@ export class Exchange implements DirectionOwner, ProcessorCallbacks, TimerOwner 
   }
 
   sendHeaders(side: Side, headers: HeaderMap, endOfStream: boolean): void {
-    this.#send(side, {
-      part: `${side}_headers`,
-      headers: this.#parts.sent(headers),
-      endOfStream,
-    });
+    const sent = this.#parts.sent(headers);
+    this.#send(side, { part: `${side}_headers`, headers: sent, endOfStream });
   }
 
   sendBody(side: Side, body: Buffer, endOfStream: boolean): void {
