@@ -29,7 +29,7 @@ export function checkCollision(
   value: JsonNode,
 ): void {
   for (const each of bound?.values ?? []) {
-    if (each.field !== field) continue;
+    if (each.field !== field || field.isRepeated) continue;
     const said = typeof value === 'string' ? value : shown(value);
     if (said === each.text) continue;
     throw new TranscodeError(
