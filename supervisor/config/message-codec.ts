@@ -27,6 +27,15 @@ export function messageFromJson(
   typeName: string,
   value: unknown,
 ): MessageObject | undefined {
+  return messageFromTree(options, typeName, nodeOf(value));
+}
+
+/** The same of a text that was read as a tree. */
+export function messageFromTree(
+  options: CodecOptions,
+  typeName: string,
+  root: SourceNode,
+): MessageObject | undefined {
   const counted = countErrors(options.sink);
   const type = options.catalog.message(typeName);
   const reader = new MessageReader({
@@ -34,7 +43,7 @@ export function messageFromJson(
     unknownFields: options.unknownFields,
     report: (problem) => counted.sink.report(problem),
   });
-  const message = reader.read(type, nodeOf(value), options.place);
+  const message = reader.read(type, root, options.place);
   if (message !== undefined) {
     const { catalog, place } = options;
     const { incomplete } = reader;

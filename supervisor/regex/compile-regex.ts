@@ -4,11 +4,12 @@
  * Used by the supervisor; workers run the result (run-regex.ts).
  */
 import type { BacktrackingLimits, CompiledRegex } from '../../shared/resources/routes/matchers.ts';
+import { atOnce, type Steps } from '../loop/loop-turns.ts';
 import { backtrackingBounds, type BacktrackingBounds } from './backtracking.ts';
 import { placesWithin, type Growth } from './growth.ts';
-import { parseRegex, type ParsedRegex } from './parse.ts';
+import { parseInSteps, type ParsedRegex } from './parse.ts';
 import { RegexSyntaxError } from './parse-escape.ts';
-import { programSize } from './program-size.ts';
+import { checkProgramSize, programSize } from './program-size.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import { writeProgram } from './write-program.ts';
 import { writeSource } from './write-source.ts';
@@ -32,21 +33,32 @@ export type RegexResult =
 
 /** Never throws. Imports no engine: patterns are only written here. */
 export function compileRegex(pattern: string, options: RegexOptions): RegexResult {
-  const parsed = parse(toByteString(pattern));
+  return atOnce(compileInSteps(pattern, options));
+}
+
+/** As `compileRegex`, for patterns that may be long and come while the server is live. */
+export function* compileInSteps(pattern: string, options: RegexOptions): Steps<RegexResult> {
+  const parsed = yield* parse(toByteString(pattern));
+  yield;
   if (typeof parsed === 'string') return { ok: false, error: parsed };
   const tooLarge = checkSize(pattern, parsed, options);
+  yield;
   if (tooLarge !== undefined) return { ok: false, error: tooLarge };
   try {
-    return { ok: true, regex: write(pattern, parsed, options.use), captures: parsed.captures };
+    return {
+      ok: true,
+      regex: yield* write(pattern, parsed, options.use),
+      captures: parsed.captures,
+    };
   } catch (error) {
     if (error instanceof RangeError) return { ok: false, error: TOO_LARGE };
     throw error;
   }
 }
 
-function parse(pattern: string): ParsedRegex | string {
+function* parse(pattern: string): Steps<ParsedRegex | string> {
   try {
-    return parseRegex(pattern);
+    return yield* parseInSteps(pattern);
   } catch (error) {
     if (error instanceof RegexSyntaxError) return error.message;
     throw error;
@@ -58,9 +70,10 @@ function checkSize(
   { root }: ParsedRegex,
   { maxProgramSize: limit, isOwnLimit }: RegexOptions,
 ): string | undefined {
-  let size: number;
+  let size = 0;
   try {
-    size = programSize(root);
+    if (limit === undefined) checkProgramSize(root);
+    else size = programSize(root);
   } catch (error) {
     if (error instanceof RangeError) return TOO_LARGE;
     throw error;
@@ -83,10 +96,16 @@ const STEPS_PER_BYTE = 12;
 const ANY_LENGTH = Number.MAX_SAFE_INTEGER;
 const NEVER: BacktrackingLimits = { anyText: -1, oneLine: -1 };
 
-function write(pattern: string, parsed: ParsedRegex, use: RegexOptions['use']): CompiledRegex {
+function* write(
+  pattern: string,
+  parsed: ParsedRegex,
+  use: RegexOptions['use'],
+): Steps<CompiledRegex> {
   const source = writeSource(parsed.root, use === 'replace') ?? '';
   const way = use === 'replace' ? 'every' : 'part';
-  const limits = source === '' ? undefined : limitsOf(parsed);
+  yield;
+  const limits = source === '' ? undefined : yield* limitsOf(parsed);
+  yield;
   const whole = limits?.('whole') ?? NEVER;
   const part = limits?.(way) ?? NEVER;
   const isAlwaysV8 = whole.anyText === ANY_LENGTH && part.anyText === ANY_LENGTH;
@@ -100,8 +119,11 @@ function write(pattern: string, parsed: ParsedRegex, use: RegexOptions['use']): 
   };
 }
 
-function limitsOf({ root }: ParsedRegex): (way: keyof BacktrackingBounds) => BacktrackingLimits {
+function* limitsOf({
+  root,
+}: ParsedRegex): Steps<(way: keyof BacktrackingBounds) => BacktrackingLimits> {
   const anyText = backtrackingBounds(root, { oneLine: false });
+  yield;
   const oneLine = backtrackingBounds(root, { oneLine: true });
   return (way) => ({ anyText: longest(anyText[way]), oneLine: longest(oneLine[way]) });
 }

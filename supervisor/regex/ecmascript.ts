@@ -4,7 +4,8 @@
  * groups) or reads otherwise is left to the engine that can end a match that takes too long.
  */
 import type { CompiledRegex } from '../../shared/resources/routes/matchers.ts';
-import { compileRegex, type RegexOptions } from './compile-regex.ts';
+import { atOnce, type Steps } from '../loop/loop-turns.ts';
+import { compileInSteps, type RegexOptions } from './compile-regex.ts';
 
 /** One character, `.`, an escape that is the same in both, or a class of such. */
 const ATOM =
@@ -18,8 +19,16 @@ export function compileEcmaScript(
   pattern: string,
   use: RegexOptions['use'],
 ): CompiledRegex | undefined {
+  return atOnce(compileEcmaScriptInSteps(pattern, use));
+}
+
+/** As `compileEcmaScript`. */
+export function* compileEcmaScriptInSteps(
+  pattern: string,
+  use: RegexOptions['use'],
+): Steps<CompiledRegex | undefined> {
   if (!isCommon(pattern, use === 'replace')) return undefined;
-  const compiled = compileRegex(pattern, { use });
+  const compiled = yield* compileInSteps(pattern, { use });
   return compiled.ok ? compiled.regex : undefined;
 }
 

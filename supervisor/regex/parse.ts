@@ -2,6 +2,7 @@
  * Reads RE2 syntax as Envoy does: over bytes, with RE2's Perl extensions, and with RE2's
  * words for what is wrong. Back-references and look-around do not exist in it.
  */
+import { atOnce, type Steps } from '../loop/loop-turns.ts';
 import { PERL_CLASSES } from './byte-set.ts';
 import { parseClass, parseUnicodeGroup } from './parse-class.ts';
 import { Cursor, parseEscape, RegexSyntaxError } from './parse-escape.ts';
@@ -14,6 +15,9 @@ export interface ParsedRegex {
   readonly captures: number;
 }
 
+/** Elements that are read in one step, a millisecond at most. */
+const ELEMENTS_PER_STEP = 4096;
+
 /** Deeper nesting is refused: the walks over the tree are recursive. */
 const MAX_DEPTH = 1000;
 
@@ -22,8 +26,12 @@ const MAX_DEPTH = 1000;
  * worded as RE2 words it.
  */
 export function parseRegex(pattern: string): ParsedRegex {
-  const parser = new Parser(pattern);
-  return parser.parse();
+  return atOnce(parseInSteps(pattern));
+}
+
+/** As `parseRegex`. */
+export function* parseInSteps(pattern: string): Steps<ParsedRegex> {
+  return yield* new Parser(pattern).parse();
 }
 
 class Parser {
@@ -37,14 +45,16 @@ class Parser {
     this.#cursor = new Cursor(pattern);
   }
 
-  parse(): ParsedRegex {
+  *parse(): Steps<ParsedRegex> {
     const cursor = this.#cursor;
-    while (!cursor.atEnd) {
+    for (let count = 1; !cursor.atEnd; count++) {
+      if (count % ELEMENTS_PER_STEP === 0) yield;
       const start = cursor.position;
       const isRepeat = this.#step();
       this.#repeatStart = isRepeat ? start : -1;
       if (this.#stack.depth > MAX_DEPTH) throw new RegexSyntaxError('expression nests too deeply');
     }
+    yield;
     this.#stack.setFlags(this.#flags);
     const root = this.#stack.finish();
     if (root === undefined) throw new RegexSyntaxError('missing )', cursor.text);

@@ -4,13 +4,22 @@
  * Nothing is ever run here.
  */
 import { flattenedSize } from './flattened-size.ts';
-import { compileProgram } from './program.ts';
+import { compileProgram, type Program } from './program.ts';
 import { simplify } from './simplify.ts';
 import { concat, type RegexNode } from './tree.ts';
 
 export function programSize(root: RegexNode): number {
+  return flattenedSize(countedProgram(root));
+}
+
+/** Throws RangeError when RE2 refuses the pattern under any limit. */
+export function checkProgramSize(root: RegexNode): void {
+  void countedProgram(root);
+}
+
+function countedProgram(root: RegexNode): Program {
   const [node, anchoredAtStart] = withoutAnchors(simplify(suffixOf(root)));
-  return flattenedSize(compileProgram(node, { anchoredAtStart, purpose: 'count' }));
+  return compileProgram(node, { anchoredAtStart, purpose: 'count' });
 }
 
 /** RE2 compares a required literal beginning by itself and compiles only what follows it. */

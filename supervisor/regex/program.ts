@@ -36,7 +36,8 @@ type Hole = readonly [instruction: Instruction, side: 'out' | 'out1'];
 
 interface Fragment {
   readonly begin: number;
-  readonly end: readonly Hole[];
+  /** Whoever takes a fragment into another may add to its list. */
+  readonly end: Hole[];
   readonly nullable: boolean;
 }
 
@@ -160,7 +161,8 @@ class ProgramCompiler {
     if (a.begin === 0) return b;
     if (b.begin === 0) return a;
     const [begin] = this.#add({ op: 'alt', out: a.begin, out1: b.begin });
-    return { begin, end: [...a.end, ...b.end], nullable: a.nullable || b.nullable };
+    for (const hole of b.end) a.end.push(hole);
+    return { begin, end: a.end, nullable: a.nullable || b.nullable };
   }
 
   #loop(begin: number, lazy: boolean): [id: number, exit: Hole] {
@@ -188,7 +190,8 @@ class ProgramCompiler {
   #quest(a: Fragment, lazy: boolean): Fragment {
     if (a.begin === 0) return { ...this.single('nop'), nullable: true };
     const [id, exit] = this.#loop(a.begin, lazy);
-    return { begin: id, end: [exit, ...a.end], nullable: true };
+    a.end.push(exit);
+    return { begin: id, end: a.end, nullable: true };
   }
 
   #capture(index: number, a: Fragment): Fragment {

@@ -4,7 +4,7 @@ import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { ConfigSource } from './config-source.ts';
 
 /** A secret that something names instead of holding it. */
-export type NamedSecret = DiscoveredSecret | FetchedCredentials;
+export type NamedSecret = DiscoveredSecret | FetchedCredentials | WatchedTags;
 
 /** Of a control plane or a file. */
 export interface DiscoveredSecret {
@@ -21,4 +21,16 @@ export interface FetchedCredentials {
   readonly name: string;
   readonly kind: 'generic';
   readonly providers: readonly CredentialProvider[];
+}
+
+/** Tags of addresses in a file, read again when something is moved in the directory. */
+export interface WatchedTags {
+  readonly key: string;
+  readonly name: string;
+  readonly kind: 'generic';
+  /** The file. */
+  readonly tags: string;
+  readonly directory: string;
+  /** SHA-256 of what the file said when the configuration was read. */
+  readonly digest: string;
 }

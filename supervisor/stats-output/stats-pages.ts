@@ -14,14 +14,14 @@ import type { EndpointStats } from '../stats/endpoint-stats.ts';
 import { ecmaScriptFilter, re2Filter } from '../stats/name-filter.ts';
 import { visitInSteps, type OrderedView, type Segment } from '../stats/ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
-import { prometheusPage, type PrometheusPageOptions } from './render/prometheus-page.ts';
+import { prometheusPage } from './render/prometheus-page.ts';
 import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
 import { protobufPage } from './render/protobuf-page.ts';
-import { textPage } from './render/text-page.ts';
+import { textPage, type TextPageOptions } from './render/text-page.ts';
 import { resetInSteps } from '../stats/reset-steps.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { readStatsParams, type StatsParams } from './stats-params.ts';
-import { type FilterCompiler } from '../stats/name-filter.ts';
+import { type NameFilter } from '../stats/name-filter.ts';
 import type { TagGroups } from '../stats/tags/tag-groups.ts';
 
 export interface StatsPagesOptions {
@@ -71,14 +71,13 @@ export class StatsPages implements StatsEndpoints {
     { query, accept, acceptEncoding }: StatsQuestion,
   ): Promise<AdminResponse> {
     if (path === '/stats/recentlookups') return this.#recentLookupsPage();
-    const compileFilter = await this.#filterCompiler(query);
-    const read = readStatsParams(
-      { query, accept, isPrometheus: path === '/stats/prometheus' },
-      compileFilter,
-    );
+    const pattern = query.nonEmpty('filter');
+    const filter = pattern === undefined ? undefined : await this.#filter(pattern);
+    const isPrometheus = path === '/stats/prometheus';
+    const read = readStatsParams({ query, accept, isPrometheus, filter });
     if (!read.ok) return { status: 400, body: read.error };
     await this.#options.beforeRead();
-    const page = await this.#page(read.params, query);
+    const page = this.#page(read.params, query);
     return read.params.isGzipped && acceptsGzip(acceptEncoding)
       ? { ...page, isGzipped: true }
       : page;
@@ -96,28 +95,26 @@ export class StatsPages implements StatsEndpoints {
   }
 
   /** What only ECMAScript knows has matched all names before, in a thread. */
-  async #filterCompiler(query: Query): Promise<FilterCompiler> {
-    if (!this.#options.isEcmaScriptFilter()) return re2Filter;
-    const pattern = query.nonEmpty('filter');
-    if (pattern === undefined) return re2Filter;
-    const filter = ecmaScriptFilter(pattern);
-    if (filter !== undefined) return () => filter;
+  async #filter(pattern: string): Promise<NameFilter> {
+    if (!this.#options.isEcmaScriptFilter()) return await this.#turns.run(re2Filter(pattern));
+    const filter = await this.#turns.run(ecmaScriptFilter(pattern));
+    if (filter !== undefined) return filter;
     await this.#options.beforeRead();
     const { matchGuarded } = await import('../stats/guarded-filter/guarded-filter.ts');
     const names = await this.#names();
     const { clock, traceWait = async (work) => await work() } = this.#options;
     const accepted = await traceWait(async () => await matchGuarded(pattern, names, clock));
-    if (accepted === undefined) return () => `Invalid regex '${pattern}': it takes too long\n`;
-    return () => (name) => accepted.has(name);
+    if (accepted === undefined) return `Invalid regex '${pattern}': it takes too long\n`;
+    return (name) => accepted.has(name);
   }
 
   async #names(): Promise<readonly string[]> {
-    return await this.#turns.run(this.#namesOf(await this.#options.view.segments()));
+    return await this.#turns.run(this.#namesInSteps());
   }
 
-  *#namesOf(segments: readonly Segment[]): Steps<readonly string[]> {
+  *#namesInSteps(): Steps<readonly string[]> {
     const names: string[] = [];
-    for (const segment of segments) {
+    for (const segment of yield* this.#options.view.inSteps()) {
       for (const group of ['texts', 'scalars', 'histograms'] as const) {
         const add = (_: number, prefix: string, suffix: string) => names.push(prefix + suffix);
         yield* visitInSteps(segment, group, add, NAMES_PER_STEP);
@@ -131,39 +128,47 @@ export class StatsPages implements StatsEndpoints {
     return names;
   }
 
-  async #page(params: StatsParams, query: Query): Promise<AdminResponse> {
-    const { store, endpoints, boundsOf } = this.#options;
-    const segments = await this.#options.view.segments();
-    const { format, selection, histogramMode } = params;
-    const listing = { store, segments, endpoints, selection, histogramMode, boundsOf };
+  #page(params: StatsParams, query: Query): AdminResponse {
+    const { format } = params;
     switch (format) {
       case 'text':
-        return { status: 200, body: textPage(listing) };
+        return { status: 200, body: this.#listed(params, textPage) };
       case 'json':
-        return { status: 200, contentType: 'application/json', body: jsonPage(listing) };
+        return {
+          status: 200,
+          contentType: 'application/json',
+          body: this.#listed(params, jsonPage),
+        };
       case 'html':
-        return this.#options.htmlForm(query, textPage(listing));
+        return this.#options.htmlForm(query, this.#listed(params, textPage));
       case 'prometheus': {
-        const { prometheusMode: histogramMode, exposition } = params;
-        const options = { ...params, store, endpoints, histogramMode, boundsOf };
-        const contentType = CONTENT_TYPES[exposition];
+        const contentType = CONTENT_TYPES[params.exposition];
         return {
           status: 200,
           ...(contentType === undefined ? {} : { contentType }),
-          body: this.#prometheusBody(segments, options),
+          body: this.#prometheusBody(params),
         };
       }
     }
   }
 
-  /** The plan is made with the page, so that it is not made for clients that are gone. */
-  *#prometheusBody(
-    segments: readonly Segment[],
-    options: Omit<PrometheusPageOptions, 'families'>,
-  ): Generator<string | Uint8Array> {
+  /** The order is made with the page, so that it is not made for clients that are gone. */
+  *#listed(
+    { selection, histogramMode }: StatsParams,
+    page: (listing: TextPageOptions) => Generator<string>,
+  ): Generator<string> {
+    const { store, endpoints, boundsOf, view } = this.#options;
+    const segments = yield* view.inSteps();
+    yield* page({ store, segments, endpoints, selection, histogramMode, boundsOf });
+  }
+
+  *#prometheusBody(params: StatsParams): Generator<string | Uint8Array> {
+    const { prometheusMode: histogramMode } = params;
+    const { store, endpoints, boundsOf, view } = this.#options;
+    const segments = yield* view.inSteps();
     const families = yield* this.#planOf(segments).families.result();
-    const page = { ...options, families };
-    yield* options.exposition === 'protobuf' ? protobufPage(page) : prometheusPage(page);
+    const page = { ...params, store, endpoints, histogramMode, boundsOf, families };
+    yield* params.exposition === 'protobuf' ? protobufPage(page) : prometheusPage(page);
   }
 
   /** Readers that come meanwhile share one. */

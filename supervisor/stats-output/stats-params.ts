@@ -16,7 +16,7 @@ import {
 } from '../http-pages/params.ts';
 import type { Query } from '../http-pages/query.ts';
 import type { StatKind } from '../../shared/stats/template.ts';
-import type { FilterCompiler } from '../stats/name-filter.ts';
+import type { NameFilter } from '../stats/name-filter.ts';
 import type { Selection } from '../stats/selection.ts';
 import { chooseExposition, type Exposition } from './exposition.ts';
 import type { HistogramMode } from './render/histogram-text.ts';
@@ -136,16 +136,18 @@ export interface StatsRequest {
   readonly accept: string;
   /** The path was `/stats/prometheus`, whatever `format` says. */
   readonly isPrometheus: boolean;
+  /** What `filter` was compiled to. */
+  readonly filter: NameFilter | undefined;
 }
 
 /** Envoy checks the filter first. */
-export function readStatsParams(
-  { query, accept, isPrometheus }: StatsRequest,
-  compileFilter: FilterCompiler,
-): StatsParamsResult {
-  const pattern = query.nonEmpty('filter');
-  const acceptsName = pattern === undefined ? undefined : compileFilter(pattern);
-  if (typeof acceptsName === 'string') return { ok: false, error: acceptsName };
+export function readStatsParams({
+  query,
+  accept,
+  isPrometheus,
+  filter,
+}: StatsRequest): StatsParamsResult {
+  if (typeof filter === 'string') return { ok: false, error: filter };
   const given = readParams(PARAMS, query);
   if (given instanceof BadParam) return { ok: false, error: given.text };
   const format = isPrometheus ? 'prometheus' : given.format;
@@ -156,7 +158,7 @@ export function readStatsParams(
     ok: true,
     params: {
       format,
-      selection: selectionOf(given, format, acceptsName),
+      selection: selectionOf(given, format, filter),
       histogramMode: histogramMode(given.histogram_buckets),
       prometheusMode: prometheusMode(given.histogram_buckets),
       textReadouts: given.text_readouts,

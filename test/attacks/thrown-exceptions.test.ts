@@ -104,7 +104,10 @@ const FILTERS: readonly HttpFilter[] = [
   {
     kind: 'set_metadata',
     name: 'meta',
-    options: [{ namespace: 'ns', allowOverwrite: true, value: { key: 'value' } }],
+    options: {
+      untyped: [{ namespace: 'ns', allowOverwrite: true, value: { key: 'value' } }],
+      typed: [],
+    },
   },
   {
     kind: 'router',

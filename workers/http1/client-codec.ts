@@ -8,8 +8,7 @@ import { HeaderMap } from '../stream/header-map.ts';
 import type { Wire } from '../net/wire.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
-import { HeaderBlockParser } from './header-block.ts';
-import { headSizeError, mostHeadBytes } from './message-limits.ts';
+import type { HeaderBlockParser } from './header-block.ts';
 import { isSuccess, parseResponseHead, type StatusLine } from './response-head.ts';
 import { type Http1ClientLimits, Http1RequestWriter } from './request-writer.ts';
 import { readTrailers } from './trailers.ts';
@@ -56,8 +55,10 @@ export class Http1ClientCodec extends Http1RequestWriter implements RequestEncod
   constructor(wire: Wire, owner: Http1ClientOwner, limits: Http1ClientLimits) {
     super(wire, limits);
     this.#owner = owner;
-    this.#head = new HeadReader(mostHeadBytes(limits));
-    this.#block = new HeaderBlockParser(limits);
+    this.#head = new HeadReader(limits, (text, headers, block) =>
+      parseResponseHead(text, headers, block, this.#line),
+    );
+    this.#block = this.#head.block;
     this.#chunks = new ChunkedDecoder(this);
   }
 
@@ -150,31 +151,20 @@ export class Http1ClientCodec extends Http1RequestWriter implements RequestEncod
   }
 
   #readHead(input: Buffer, start: number, end: number): number {
-    const stored = this.#head.stored;
     // Unlike a request, a response has no empty lines before it.
-    if (stored === 0 && input[start] !== FIRST_BYTE) {
+    if (this.#head.isEmpty && input[start] !== FIRST_BYTE) {
       this.#fail('http1.codec_error');
       return end;
     }
-    const text = this.#head.read(input, start, end);
-    if (text === undefined) {
-      if (this.#head.isTooLarge) this.#fail('http1.headers_too_large');
-      return end;
-    }
-    const headers = new HeaderMap();
-    if (this.limits.headerCase === 'preserve') headers.originalNames = [];
-    const error =
-      parseResponseHead(text, headers, this.#block, this.#line) ??
-      headSizeError(this.#block.end, headers.count, this.limits);
-    this.#head.clear();
-    if (error !== undefined) {
-      this.#fail(error.details);
+    const headers = this.#head.read(input, start, end);
+    if (headers === undefined) {
+      if (this.#head.error !== undefined) this.#fail(this.#head.error.details);
       return end;
     }
     this.headerBytesReceived = this.#block.headerBytes;
-    const consumed = this.#block.end - stored;
+    const { taken } = this.#head;
     this.#beginResponse(headers);
-    return start + consumed;
+    return start + taken;
   }
 
   /** The answer that is read now comes in chunks. */

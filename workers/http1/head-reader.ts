@@ -1,74 +1,72 @@
 /**
- * Gathers the bytes of a message's head until it is complete. In nearly every case one read holds
- * the whole head and nothing is stored; a head that drips in is kept as text up to the limit.
+ * Reads the heads of one direction of an HTTP/1 connection, one after the other: gathers a head's
+ * bytes, parses them and refuses what is too large. Both codecs read with it.
  */
-import { holdsHeadEnd } from './header-block.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import { HeadText } from './head-text.ts';
+import { HeaderBlockParser } from './header-block.ts';
+import { headSizeError, type MessageLimits, mostHeadBytes } from './message-limits.ts';
+import { type ParseError, parseErrors } from './parse-errors.ts';
 
-/** Most heads are shorter than this, so that a body in the same read is not turned into text. */
-const FIRST_LOOK = 2048;
+/** Parses a head that is there whole, its first line too. */
+type ParseHead = (
+  text: string,
+  headers: HeaderMap,
+  block: HeaderBlockParser,
+) => ParseError | undefined;
 
 export class HeadReader {
-  readonly #maxBytes: number;
-  #text = '';
-  #firstLine: string | undefined = undefined;
-  /** The last characters of `#text`: where an end that spans two reads begins. */
-  #tail = '';
-  /** Bytes of the input's share that were taken from earlier reads. */
-  #stored = 0;
+  /** What the header lines of the last head say of framing. */
+  readonly block: HeaderBlockParser;
+  readonly #text: HeadText;
+  readonly #limits: MessageLimits;
+  readonly #parse: ParseHead;
+  /** Bytes of the last head that its last read brought. */
+  taken = 0;
+  /** Why the last head is refused. */
+  error: ParseError | undefined = undefined;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(limits: MessageLimits, parse: ParseHead) {
+    this.block = new HeaderBlockParser(limits);
+    this.#text = new HeadText(mostHeadBytes(limits));
+    this.#limits = limits;
+    this.#parse = parse;
   }
 
+  /** Nothing of the next head has come. */
   get isEmpty(): boolean {
-    return this.#stored === 0;
-  }
-
-  /** Characters of the returned text that came from earlier reads. */
-  get stored(): number {
-    return this.#stored;
-  }
-
-  /**
-   * Text that begins with the head and holds its end, or undefined while the head is incomplete;
-   * then all input has been stored. `isTooLarge` says when it will never be.
-   */
-  read(input: Buffer, start: number, end: number): string | undefined {
-    if (this.#stored === 0) {
-      const first = input.toString('latin1', start, Math.min(end, start + FIRST_LOOK));
-      if (first.indexOf('\n\r\n') >= 0 || holdsHeadEnd(first)) return first;
-      if (end - start <= FIRST_LOOK) return this.#store(first);
-    }
-    const piece = input.toString('latin1', start, Math.min(end, start + this.#maxBytes));
-    if (holdsHeadEnd(this.#tail + piece)) return this.#text + piece;
-    return this.#store(piece);
+    return this.#text.isEmpty;
   }
 
   /** The first line of a head of which the rest is missing, once that line is there. */
   get firstLine(): string | undefined {
-    return this.#firstLine;
+    return this.#text.firstLine;
   }
 
-  get isTooLarge(): boolean {
-    return this.#stored >= this.#maxBytes;
+  /**
+   * Undefined while the head is incomplete, when all of the input has been stored, and where `error`
+   * says why there is none.
+   */
+  read(input: Buffer, start: number, end: number): HeaderMap | undefined {
+    const { stored } = this.#text;
+    const text = this.#text.read(input, start, end);
+    this.error = undefined;
+    if (text === undefined) {
+      if (this.#text.isTooLarge) this.error = parseErrors.headersTooLarge;
+      return undefined;
+    }
+    const headers = new HeaderMap();
+    if (this.#limits.headerCase === 'preserve') headers.originalNames = [];
+    this.error =
+      this.#parse(text, headers, this.block) ??
+      headSizeError(this.block.end, headers.count, this.#limits);
+    this.#text.clear();
+    if (this.error !== undefined) return undefined;
+    this.taken = this.block.end - stored;
+    return headers;
   }
 
   clear(): void {
-    this.#firstLine = undefined;
-    this.#text = '';
-    this.#tail = '';
-    this.#stored = 0;
-  }
-
-  #store(piece: string): undefined {
-    const lineEnd = this.#firstLine === undefined ? piece.indexOf('\n') : -1;
-    if (lineEnd >= 0) {
-      const line = this.#text + piece.slice(0, lineEnd);
-      this.#firstLine = line.endsWith('\r') ? line.slice(0, -1) : line;
-    }
-    this.#text += piece;
-    this.#tail = (this.#tail + piece).slice(-3);
-    this.#stored += piece.length;
-    return undefined;
+    this.#text.clear();
   }
 }

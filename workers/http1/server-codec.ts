@@ -17,8 +17,7 @@ import type { Protocol } from '../stream/stream-info.ts';
 import type { Wire } from '../net/wire.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
-import { HeaderBlockParser } from './header-block.ts';
-import { headSizeError, mostHeadBytes } from './message-limits.ts';
+import type { HeaderBlockParser } from './header-block.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 import { PipelinedInput, type RequestReader } from './pipelined-input.ts';
 import {
@@ -58,8 +57,11 @@ export class Http1ServerCodec
 
   constructor(wire: Wire, owner: ServerCodecOwner, limits: Http1ServerLimits) {
     super(wire, owner, limits);
-    this.#head = new HeadReader(mostHeadBytes(limits));
-    this.#block = new HeaderBlockParser(limits);
+    const request = { line: this.line, options: limits };
+    this.#head = new HeadReader(limits, (text, headers, block) =>
+      parseRequestHead(text, headers, block, request),
+    );
+    this.#block = this.#head.block;
     this.#chunks = new ChunkedDecoder(this);
   }
 
@@ -130,41 +132,28 @@ export class Http1ServerCodec
   }
 
   #readHead(input: Buffer, start: number, end: number): number {
-    const stored = this.#head.stored;
-    if (stored === 0 && this.#stream === undefined) {
+    if (this.#stream === undefined && this.#head.isEmpty) {
       const byte = input[start];
       const begins = byte !== undefined && FIRST_LETTERS[byte] === 1;
       if (!begins || this.#isAfterCr) return this.#readBetween(byte, start, end);
       this.#beginStream();
     }
-    const text = this.#head.read(input, start, end);
-    if (text === undefined) {
+    const headers = this.#head.read(input, start, end);
+    if (headers === undefined) {
       this.wireBytesReceived += end - start;
-      if (this.#head.isTooLarge) this.#refuse(parseErrors.headersTooLarge);
-      else this.#checkFirstLine();
+      if (this.#head.error === undefined) this.#checkFirstLine();
+      else this.#refuse(this.#head.error);
       return end;
     }
-    const headers = new HeaderMap();
-    if (this.limits.headerCase === 'preserve') headers.originalNames = [];
-    const error =
-      parseRequestHead(text, headers, this.#block, { line: this.line, options: this.limits }) ??
-      headSizeError(this.#block.end, headers.count, this.limits);
-    this.#head.clear();
-    if (error !== undefined) {
-      this.wireBytesReceived += end - start;
-      this.#refuse(error);
-      return end;
-    }
-    const consumed = this.#block.end - stored;
     this.headerBytesReceived = this.#block.headerBytes;
-    this.wireBytesReceived += consumed;
+    this.wireBytesReceived += this.#head.taken;
     const bodyError = headers.method === 'CONNECT' ? connectBodyError(this.#block) : undefined;
     if (bodyError !== undefined) {
       this.#refuse(bodyError);
       return end;
     }
     this.#beginRequest(headers);
-    return start + consumed;
+    return start + this.#head.taken;
   }
 
   /** A request line that is none is refused without the rest of the head. */

@@ -146,6 +146,8 @@ export class StreamInfo {
   trace: RequestTrace | undefined = undefined;
   /** By filter name; made by the first filter that writes. */
   dynamicMetadata: Map<string, Struct> | undefined = undefined;
+  /** By namespace: the bytes of a google.protobuf.Any. */
+  typedMetadata: Map<string, Uint8Array> | undefined = undefined;
   filterState: FilterState | undefined = undefined;
 
   constructor(connection: ConnectionInfo, startMs: number, startWallMs: number) {

@@ -14,6 +14,7 @@ import { NamedResources, SharedResource } from './named-resources.ts';
 import type { NamedOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
 import { DirectoryWatch, directoriesOf, readSecretFiles } from './secret-files.ts';
+import { WatchedTags } from './watched-tags.ts';
 
 const { workers: WORKERS } = RESOURCE_TYPES.secret;
 
@@ -25,8 +26,11 @@ export interface SecretDiscoveryOptions extends NamedOptions {
 
 export function discoverSecrets(options: SecretDiscoveryOptions): NamedResources<NamedSecret> {
   return new NamedResources({
-    open: (secret) =>
-      'source' in secret ? new SharedSecret(secret, options) : new AwsCredentials(secret, options),
+    open: (secret) => {
+      if ('source' in secret) return new SharedSecret(secret, options);
+      if ('tags' in secret) return new WatchedTags(secret, options);
+      return new AwsCredentials(secret, options);
+    },
     target: ({ name }) => `shared target SdsApi ${name}`,
   });
 }

@@ -35,7 +35,9 @@ describe('the packed program', () => {
     execFileSync('tar', ['-xzf', join(scratch.path, tarball), '-C', scratch.path]);
     const unpacked = scratch.file('package');
 
-    const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
+    const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      statSync(join(unpacked, file)).isFile(),
+    );
     const strangers = files.filter((file) =>
       /^(test|dist\/(test|scripts|shared\/api\/generated|\.tsbuildinfo.*)|(?!dist\/exports\/).*\.ts)(\/|$)/.test(
         file,
@@ -48,6 +50,8 @@ describe('the packed program', () => {
       'docs/options.md',
       'CHANGELOG.md',
       'dist/exports/filter.d.ts',
+      'dist/exports/testing.d.cts',
+      'dist/exports/register-hooks.js',
     ]) {
       assert.ok(existsSync(join(unpacked, file)), file);
     }

@@ -97,12 +97,19 @@ export function knownMetadata(info: StreamInfo, name: string): Struct | undefine
   return info.dynamicMetadata?.get(name) ?? info.connection.dynamicMetadata?.get(name);
 }
 
+type TypedMetadata = readonly (readonly [name: string, any: Uint8Array])[];
+
+export interface SentMetadata {
+  readonly names: readonly string[];
+  readonly find: (name: string) => Struct | undefined;
+  readonly typed?: TypedMetadata;
+}
+
 /** envoy.config.core.v3.Metadata, also with nothing in it. */
 export function writeMetadata(
   writer: ProtoWriter,
   field: number,
-  names: readonly string[],
-  find: (name: string) => Struct | undefined,
+  { names, find, typed = [] }: SentMetadata,
 ): void {
   writer.message(field, () => {
     for (const name of names) {
@@ -113,5 +120,31 @@ export function writeMetadata(
         writeStruct(writer, 2, struct);
       });
     }
+    for (const [name, any] of typed) writeTyped(writer, 2, name, any);
+  });
+}
+
+/** An entry of a map of google.protobuf.Any. */
+export function writeTyped(
+  writer: ProtoWriter,
+  field: number,
+  name: string,
+  any: Uint8Array,
+): void {
+  writer.message(field, () => {
+    writer.utf8(1, name);
+    writer.bytes(2, any);
+  });
+}
+
+/** Those of the stream's typed metadata that have these names. */
+export function typedMetadataOf(
+  { typedMetadata: known }: StreamInfo,
+  names: readonly string[],
+): TypedMetadata {
+  if (known === undefined || names.length === 0) return [];
+  return names.flatMap((name) => {
+    const any = known.get(name);
+    return any === undefined ? [] : [[name, any] as const];
   });
 }

@@ -3,7 +3,9 @@ import { compileIpRanges } from '../../../shared/addresses/ip-ranges.ts';
 import {
   IP_TAG,
   IP_TAGGING,
+  IP_TAGS_FILE,
   IP_UNTAGGED,
+  type IpTag,
   type IpTaggingFilterSettings,
   type IpTaggingOptions,
 } from '../../../shared/resources/filters/http/ip-tagging.ts';
@@ -21,7 +23,8 @@ interface CompiledTag {
 
 interface TaggingParts {
   readonly options: IpTaggingOptions;
-  readonly tags: readonly CompiledTag[];
+  /** Those of a watched file change. */
+  tags: readonly CompiledTag[];
   readonly countRequest: () => void;
   readonly countUntagged: () => void;
 }
@@ -31,17 +34,52 @@ export function makeIpTaggingFilter(
   context: FilterContext,
 ): FilterFactory {
   const prefix = `${context.statScope}ip_tagging.`;
-  const parts: TaggingParts = {
-    options,
-    tags: options.tags.map(({ name: tag, ranges }) => ({
+  const counters = new Map<string, () => void>();
+  const counterOf = (tag: string): (() => void) => {
+    const known = counters.get(tag);
+    if (known !== undefined) return known;
+    const made = lateCounter(context, IP_TAG, IP_TAG.index.hit, `${prefix}${tag}.`);
+    counters.set(tag, made);
+    return made;
+  };
+  const compile = (tags: readonly IpTag[]): CompiledTag[] =>
+    tags.map(({ name: tag, ranges }) => ({
       name: tag,
       contains: compileIpRanges(ranges),
-      count: lateCounter(context, IP_TAG, IP_TAG.index.hit, `${prefix}${tag}.`),
-    })),
+      count: counterOf(tag),
+    }));
+  const parts: TaggingParts = {
+    options,
+    tags: compile(options.tags),
     countRequest: lateCounter(context, IP_TAGGING, IP_TAGGING.index.total, prefix),
     countUntagged: lateCounter(context, IP_UNTAGGED, IP_UNTAGGED.index.no_hit, prefix),
   };
+  const { laterTags: key } = options;
+  if (key !== undefined) {
+    const countReload = lateCounter(
+      context,
+      IP_TAGS_FILE,
+      IP_TAGS_FILE.index.reload_success,
+      prefix,
+    );
+    const take = (): void => {
+      parts.tags = compile(laterTags(key, context) ?? options.tags);
+    };
+    take();
+    const changed = (): void => {
+      take();
+      if (context.isFirstWorker) countReload();
+    };
+    context.onRelease(context.secrets.follow([key], changed));
+  }
   return { name, create: (callbacks) => new IpTaggingFilter(parts, callbacks) };
+}
+
+/** Undefined until the file was replaced once. */
+function laterTags(key: string, { secrets }: FilterContext): readonly IpTag[] | undefined {
+  const present = secrets.get(key);
+  if (present?.kind !== 'generic') return undefined;
+  return JSON.parse(Buffer.from(present.value).toString()) as readonly IpTag[];
 }
 
 /** A counter that is not there before it has counted. */

@@ -13,7 +13,7 @@ import type { FilterContext } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';
 
 export function makeSetMetadataFilter(
-  { name, options: entries }: SetMetadataFilterSettings,
+  { name, options }: SetMetadataFilterSettings,
   context: FilterContext,
 ): FilterFactory {
   const { stats, statScope } = context;
@@ -22,32 +22,47 @@ export function makeSetMetadataFilter(
   const countDenied = (): void => stats.increment(base + SET_METADATA.index.overwrite_denied);
   return {
     name,
-    create: (callbacks) => new SetMetadataFilter(entries, callbacks, countDenied),
+    create: (callbacks) => new SetMetadataFilter(options, callbacks, countDenied),
   };
 }
 
 class SetMetadataFilter extends PassThroughFilter {
-  readonly #entries: SetMetadataOptions;
+  readonly #options: SetMetadataOptions;
   readonly #callbacks: FilterCallbacks;
   readonly #countDenied: () => void;
 
-  constructor(entries: SetMetadataOptions, callbacks: FilterCallbacks, countDenied: () => void) {
+  constructor(options: SetMetadataOptions, callbacks: FilterCallbacks, countDenied: () => void) {
     super();
-    this.#entries = entries;
+    this.#options = options;
     this.#callbacks = callbacks;
     this.#countDenied = countDenied;
   }
 
   override decodeHeaders(): HeadersStatus {
+    const { untyped, typed } = this.#options;
+    if (untyped.length > 0) this.#setUntyped(untyped);
+    if (typed.length > 0) this.#setTyped(typed);
+    return 'continue';
+  }
+
+  #setUntyped(entries: SetMetadataOptions['untyped']): void {
     const { info } = this.#callbacks;
     const metadata = (info.dynamicMetadata ??= new Map<string, Struct>());
-    for (const { namespace, allowOverwrite, value } of this.#entries) {
+    for (const { namespace, allowOverwrite, value } of entries) {
       const known = metadata.get(namespace);
       if (known === undefined) metadata.set(namespace, value);
       else if (allowOverwrite) metadata.set(namespace, merged(known, value));
       else this.#countDenied();
     }
-    return 'continue';
+  }
+
+  #setTyped(entries: SetMetadataOptions['typed']): void {
+    const { info } = this.#callbacks;
+    const metadata = (info.typedMetadata ??= new Map<string, Uint8Array>());
+    for (const { namespace, allowOverwrite, value } of entries) {
+      if (allowOverwrite || !metadata.has(namespace)) metadata.set(namespace, value);
+      else this.#countDenied();
+    }
   }
 }
 

@@ -99,7 +99,8 @@ function writeCheck(info: StreamInfo, filter: NetworkExtAuthz, labels: Dictionar
   writer.message(1, () => {
     writeSource(writer, info, { includesPeerCertificate, service: '' });
     writeDestination(writer, info.connection, labels);
-    writeMetadata(writer, 11, metadataNamespaces, (name) => knownMetadata(info, name));
+    const find = (name: string): ReturnType<typeof knownMetadata> => knownMetadata(info, name);
+    writeMetadata(writer, 11, { names: metadataNamespaces, find });
     if (includesTlsSession) writeTlsSession(writer, info.connection);
   });
   return writer.finish();

@@ -59,6 +59,7 @@ export interface ExtAuthzOptions {
   readonly enabledMetadata?: MetadataMatcher;
   readonly denyAtDisable: { readonly runtimeKey: string; readonly byDefault: boolean };
   readonly metadataNamespaces: readonly string[];
+  readonly typedMetadataNamespaces: readonly string[];
   readonly routeMetadataNamespaces: readonly string[];
   readonly includesPeerCertificate: boolean;
   readonly includesTlsSession: boolean;

@@ -5,12 +5,19 @@ import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
-/** In order; `value` is a struct. Where a namespace is taken, it is merged into it or counted. */
-export type SetMetadataOptions = readonly {
+/** In order. Where a namespace is taken, it is overwritten or counted. */
+export interface SetMetadataOptions {
+  /** Structs, which are merged into what is there. */
+  readonly untyped: readonly MetadataEntry<Struct>[];
+  /** Bytes of a google.protobuf.Any, which take the place of what is there. */
+  readonly typed: readonly MetadataEntry<Uint8Array>[];
+}
+
+interface MetadataEntry<Value> {
   readonly namespace: string;
   readonly allowOverwrite: boolean;
-  readonly value: Struct;
-}[];
+  readonly value: Value;
+}
 
 /** Prefix: `http.<stat_prefix>.set_metadata.` */
 export const SET_METADATA = defineTemplate('set_metadata', {

@@ -23,7 +23,7 @@ const FIELDS = knownFields<ExtAuthz>(
   [
     // There is one version.
     'transport_api_version',
-    // No filter here writes typed metadata.
+    // No network filter writes typed metadata.
     'typed_metadata_context_namespaces',
   ],
 );

@@ -195,13 +195,20 @@ function writeFlags(writer: ProtoWriter, bits: number): void {
   });
 }
 
-function writeMetadata(writer: ProtoWriter, { dynamicMetadata: known }: StreamInfo): void {
-  if (known === undefined || known.size === 0) return;
+function writeMetadata(writer: ProtoWriter, info: StreamInfo): void {
+  const { dynamicMetadata: untyped, typedMetadata: typed } = info;
+  if ((untyped?.size ?? 0) === 0 && (typed?.size ?? 0) === 0) return;
   writer.message(17, () => {
-    for (const [filter, values] of known) {
+    for (const [filter, values] of untyped ?? []) {
       writer.message(1, () => {
         writer.text(1, headerText(filter));
         writeStruct(writer, 2, values);
+      });
+    }
+    for (const [filter, any] of typed ?? []) {
+      writer.message(2, () => {
+        writer.text(1, headerText(filter));
+        writer.bytes(2, any);
       });
     }
   });

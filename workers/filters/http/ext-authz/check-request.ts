@@ -1,9 +1,10 @@
 /** Writes envoy.service.auth.v3.CheckRequest: what a gRPC service is told of a request. */
 import type { ExtAuthzOptions } from '../../../../shared/resources/filters/http/ext-authz.ts';
-import type { Dictionary } from '../../../../shared/text/dictionary.ts';
+import type { Dictionary, Struct } from '../../../../shared/text/dictionary.ts';
 import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import {
   knownMetadata,
+  typedMetadataOf,
   writeDestination,
   writeMap,
   writeMetadata,
@@ -40,11 +41,12 @@ export function writeCheckRequest(request: CheckedRequest, facts: CheckFacts): B
     writeMap(writer, 10, request.contextExtensions);
     const { metadataNamespaces: names, routeMetadataNamespaces: ofRoute } = options;
     const { route } = request;
-    writeMetadata(writer, 11, names, (name) => knownMetadata(info, name));
+    const typed = typedMetadataOf(info, options.typedMetadataNamespaces);
+    writeMetadata(writer, 11, { names, find: (name) => knownMetadata(info, name), typed });
     if (options.includesTlsSession) writeTlsSession(writer, info.connection);
-    writeMetadata(writer, 13, ofRoute, (name) => {
-      return Object.hasOwn(route?.metadata ?? {}, name) ? route?.metadata?.[name] : undefined;
-    });
+    const find = (name: string): Struct | undefined =>
+      Object.hasOwn(route?.metadata ?? {}, name) ? route?.metadata?.[name] : undefined;
+    writeMetadata(writer, 13, { names: ofRoute, find });
   });
   return writer.finish();
 }

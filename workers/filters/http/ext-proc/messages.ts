@@ -22,6 +22,8 @@ export interface ProcessingRequest {
   readonly body: Buffer | undefined;
   readonly endOfStream: boolean;
   readonly metadata: readonly (readonly [namespace: string, value: Struct])[];
+  /** Of each the bytes of a google.protobuf.Any. */
+  readonly typedMetadata: readonly (readonly [namespace: string, value: Uint8Array])[];
   readonly attributes: Struct | undefined;
   /** With the first message only. */
   readonly protocol:

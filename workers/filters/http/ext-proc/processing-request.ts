@@ -2,6 +2,7 @@
 import { dictionary, type Struct } from '../../../../shared/text/dictionary.ts';
 import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import { writeStruct } from '../../../../shared/protobuf/struct-message.ts';
+import { writeTyped } from '../../common/check-attributes.ts';
 import type { HeaderPair, Part, ProcessingRequest } from './messages.ts';
 
 /** Under which attributes are told, however the filter is called. */
@@ -27,6 +28,7 @@ export function writeProcessingRequest(request: ProcessingRequest): Buffer {
         writeStruct(writer, 2, value);
       });
     }
+    for (const [namespace, any] of request.typedMetadata) writeTyped(writer, 2, namespace, any);
   });
   if (attributes !== undefined) {
     writer.message(9, () => {

@@ -1,4 +1,5 @@
 /** The line from an exchange to its processor: the call, once it is needed, and what is told by it. */
+import { typedMetadataOf } from '../../common/check-attributes.ts';
 import type {
   EXT_PROC,
   ExtProcOptions,
@@ -80,6 +81,7 @@ export class ProcessorLine {
       body: undefined,
       ...sent,
       metadata: toldMetadata(this.#info, this.#settings, context),
+      typedMetadata: typedMetadataOf(this.#info, this.#settings.metadata.sentTyped),
       attributes: this.#attributesFor(side),
       protocol: this.#tellsProtocol && !options.isObserver ? protocol : undefined,
       isObserver: options.isObserver,

@@ -50,6 +50,7 @@ export interface ToldAttribute {
 /** Names of metadata namespaces. */
 export interface MetadataNamespaces {
   readonly sent: readonly string[];
+  readonly sentTyped: readonly string[];
   /** Of the metadata of the route's cluster. */
   readonly sentOfCluster: readonly string[];
   /** What a processor may write. */

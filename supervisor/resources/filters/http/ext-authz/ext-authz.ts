@@ -52,6 +52,7 @@ const FIELDS = knownFields<ExtAuthz>(
     'status_on_error',
     'validate_mutations',
     'metadata_context_namespaces',
+    'typed_metadata_context_namespaces',
     'route_metadata_context_namespaces',
     'filter_enabled',
     'filter_enabled_metadata',
@@ -73,8 +74,6 @@ const FIELDS = knownFields<ExtAuthz>(
   [
     // There is one version.
     'transport_api_version',
-    // No filter here writes typed metadata.
-    'typed_metadata_context_namespaces',
     // Spans of checks are the tracer's business.
     'emit_client_span',
   ],
@@ -163,6 +162,7 @@ function resolveAsked(
   | 'allowedHeaders'
   | 'disallowedHeaders'
   | 'sendsRawHeaders'
+  | 'typedMetadataNamespaces'
 > {
   const older = message.http_service?.authorization_request?.allowed_headers;
   const own = message.allowed_headers;
@@ -173,6 +173,7 @@ function resolveAsked(
   const allowed = resolveMatcherList(own ?? older, scope.at('allowed_headers'));
   const disallowed = resolveMatcherList(message.disallowed_headers, scope.at('disallowed_headers'));
   return {
+    typedMetadataNamespaces: message.typed_metadata_context_namespaces ?? [],
     metadataNamespaces: message.metadata_context_namespaces ?? [],
     routeMetadataNamespaces: message.route_metadata_context_namespaces ?? [],
     includesPeerCertificate: message.include_peer_certificate ?? false,

@@ -148,9 +148,14 @@ function resolveForwarding(
   return { ...optional('allowedHeaders', allowed), disallowedHeaders: disallowed ?? [] };
 }
 
-const NO_NAMESPACES: MetadataNamespaces = { sent: [], sentOfCluster: [], received: [] };
+const NO_NAMESPACES: MetadataNamespaces = {
+  sent: [],
+  sentTyped: [],
+  sentOfCluster: [],
+  received: [],
+};
 
-/** Typed metadata has no place here: no filter writes any. */
+/** A processor's typed metadata have no place here: they are structs alone. */
 function resolveNamespaces(options: MetadataOptions | undefined): Partial<MetadataNamespaces> {
   const {
     forwarding_namespaces: sent,
@@ -159,6 +164,7 @@ function resolveNamespaces(options: MetadataOptions | undefined): Partial<Metada
   } = options ?? {};
   return {
     ...optional('sent', sent && (sent.untyped ?? [])),
+    ...optional('sentTyped', sent && (sent.typed ?? [])),
     ...optional('sentOfCluster', ofCluster && (ofCluster.untyped ?? [])),
     ...optional('received', received && (received.untyped ?? [])),
   };
