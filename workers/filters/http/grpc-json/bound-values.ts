@@ -37,3 +37,19 @@ export function checkCollision(
     );
   }
 }
+
+/** Two fields of which there may be one. */
+export function checkChoice(
+  choices: Set<string>,
+  { oneof }: ProtoField,
+  name: string,
+  place: string,
+): void {
+  if (oneof === undefined) return;
+  if (choices.has(oneof)) {
+    throw new TranscodeError(
+      `${place}: invalid value oneof field '${oneof}' is already set. Cannot set '${name}' for type oneof`,
+    );
+  }
+  choices.add(oneof);
+}

@@ -6,13 +6,23 @@
 import { keyBytes, lengthDelimited } from '../../../../shared/protobuf/records.ts';
 import { Wire } from '../../../../shared/protobuf/wire.ts';
 import type { ProtoField } from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
-import { JsonNumber, JsonObject, type JsonNode, TranscodeError } from './json-text.ts';
-import { type BoundValues, checkCollision } from './bound-values.ts';
+import { JsonObject, type JsonNode, TranscodeError } from './json-text.ts';
+import { type BoundValues, checkChoice, checkCollision } from './bound-values.ts';
 import type { MessageType, ProtoTypes } from './proto-types.ts';
-import { scalarBytes, shown } from './scalar-of-json.ts';
+import { scalarBytes } from './scalar-of-json.ts';
+import {
+  at,
+  fieldMask,
+  invalid,
+  numberOfValue,
+  takesList,
+  takesNull,
+  time,
+  typeUrl,
+} from './special-messages.ts';
 import { typeNameOf, wrongUrl } from './type-url.ts';
-import { readDuration, readTimestamp, type SecondsAndNanos } from './times.ts';
-import { integerBytes, wireTypeOf } from './wire-values.ts';
+import { readDuration, readTimestamp } from './times.ts';
+import { wireTypeOf } from './wire-values.ts';
 
 interface WriterOptions {
   readonly isEnumCaseIgnored: boolean;
@@ -22,7 +32,6 @@ interface WriterOptions {
 type SpecialWriter = (type: MessageType, node: JsonNode, place: string) => Buffer;
 
 const NOTHING = Buffer.alloc(0);
-const NULL_VALUE = 'google.protobuf.NullValue';
 /** Whose fields may be given one by one, as those of any message. */
 const TAKES_MEMBERS =
   /^google\.protobuf\.(Timestamp|Duration|(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value)$/;
@@ -279,85 +288,4 @@ interface Members {
   /** Names of those choices that are made. */
   readonly choices: Set<string>;
   readonly place: string;
-}
-
-function checkChoice(
-  choices: Set<string>,
-  { oneof }: ProtoField,
-  name: string,
-  place: string,
-): void {
-  if (oneof === undefined) return;
-  if (choices.has(oneof)) {
-    throw new TranscodeError(
-      `${place}: invalid value oneof field '${oneof}' is already set. Cannot set '${name}' for type oneof`,
-    );
-  }
-  choices.add(oneof);
-}
-
-/** Which field of google.protobuf.Value takes it. */
-function numberOfValue(node: JsonNode): number {
-  if (node === null) return 1;
-  if (node instanceof JsonNumber) return 2;
-  if (typeof node === 'string') return 3;
-  if (typeof node === 'boolean') return 4;
-  return node instanceof JsonObject ? 5 : 6;
-}
-
-function takesNull({ type }: ProtoField): boolean {
-  return type === 'google.protobuf.Value' || type === NULL_VALUE;
-}
-
-function takesList({ type, isRepeated }: ProtoField): boolean {
-  return !isRepeated && (type === 'google.protobuf.Value' || type === 'google.protobuf.ListValue');
-}
-
-function time(
-  type: MessageType,
-  node: JsonNode,
-  place: string,
-  read: (text: string) => SecondsAndNanos | string,
-): Buffer {
-  const kind = type.name.slice(type.name.lastIndexOf('.') + 1).toLowerCase();
-  const value =
-    typeof node === 'string'
-      ? read(node)
-      : `Invalid data type for ${kind}, value is ${shown(node)}`;
-  if (typeof value === 'string') {
-    // Elements of lists have no name.
-    const field = place.endsWith(']') ? '' : place.slice(place.lastIndexOf('.') + 1);
-    throw new TranscodeError(
-      `${place}: invalid value Field '${field}', ${value} for type ${typeUrl(type)}`,
-    );
-  }
-  return Buffer.concat([
-    keyBytes(1, Wire.varint),
-    integerBytes('int64', value.seconds),
-    keyBytes(2, Wire.varint),
-    integerBytes('int32', BigInt(value.nanos)),
-  ]);
-}
-
-function fieldMask(type: MessageType, node: JsonNode, place: string): Buffer {
-  if (typeof node !== 'string') throw invalid(place, node, typeUrl(type));
-  const paths = node.split(',').filter((path) => path !== '');
-  return Buffer.concat(
-    paths.map((path) => {
-      const snake = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      return lengthDelimited(1, Buffer.from(snake, 'utf8'));
-    }),
-  );
-}
-
-function typeUrl({ name }: MessageType): string {
-  return `type.googleapis.com/${name}`;
-}
-
-function at(place: string, name: string): string {
-  return place === '' ? name : `${place}.${name}`;
-}
-
-function invalid(place: string, node: JsonNode, type: string): TranscodeError {
-  return new TranscodeError(`${place}: invalid value ${shown(node)} for type ${type}`);
 }
