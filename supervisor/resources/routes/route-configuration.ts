@@ -4,6 +4,7 @@ import type { RouteConfigurationResource } from '../../../shared/resources/route
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
 import { resolveClusterPlugin } from './cluster-plugins.ts';
 import { ClusterReferences } from './cluster-references.ts';
 import { DomainCheck } from './domains.ts';
@@ -27,6 +28,8 @@ const FIELDS = knownFields<RouteConfiguration>(
     'max_direct_response_body_size_bytes',
     'request_mirror_policies',
     'ignore_port_in_host_matching',
+    'ignore_path_parameters_in_path_matching',
+    'vhost_header',
     'typed_per_filter_config',
     'cluster_specifier_plugins',
   ],
@@ -76,6 +79,10 @@ export function resolveRouteConfiguration(
     internalOnlyHeaders: (message.internal_only_headers ?? []).map(asciiLower),
     mostSpecificHeaderMutationsWins: message.most_specific_header_mutations_wins ?? false,
     ignorePortInHostMatching: message.ignore_port_in_host_matching ?? false,
+    ...optional('virtualHostHeader', asciiLower(message.vhost_header ?? '') || undefined),
+    ...(message.ignore_path_parameters_in_path_matching === true
+      ? { ignorePathParameters: true as const }
+      : {}),
     maxDirectResponseBodySizeBytes: limit,
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
   };
