@@ -121,6 +121,7 @@ export async function resolveBootstrap(
     skipSecrets: overrides.skipSecrets,
     isForValidation: overrides.isForValidation ?? false,
     secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
+    clusterNames: (message.static_resources?.clusters ?? []).map(({ name = '' }) => name),
     onInlineRoutes: (inline, resolved) => routes.push({ message: inline, resolved }),
     maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),
   };
