@@ -161,6 +161,11 @@ export class WorkerHost {
     this.#post(notice);
   }
 
+  /** Messages wait for the worker to take them in. */
+  get isCongested(): boolean {
+    return this.#channel.isCongested;
+  }
+
   /** Ends the worker: asked first, killed when it takes longer than `limitMs`. */
   stop(limitMs: number = STOP_LIMIT_MS, reason: WorkerEndReason = 'asked'): Promise<WorkerExit> {
     this.#process.endsBecause(reason);
@@ -210,9 +215,9 @@ export class WorkerHost {
     if (isNotice(message)) return this.#options.noticed(message);
     switch (message.kind) {
       case 'hello':
-        return this.#handshake.heardHello(message);
+        return this.#handshake.onHello(message);
       case 'ready':
-        return this.#handshake.heardReady();
+        return this.#handshake.onReady();
       case 'pong':
         return;
       case 'not_recognised':

@@ -1,88 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-
-import type { HeaderChanges } from '../../../../shared/resources/routes/headers.ts';
 import type { ClusterRouteAction, PathMatch } from '../../../../shared/resources/routes/route.ts';
-import type { HeaderMap } from '../../../../workers/stream/header-map.ts';
-import { buildRouteTable } from '../../../../workers/routing/route-table.ts';
-import type { ClusterRoute } from '../../../../workers/stream/route.ts';
-import { NO_CHANGES } from '../../../../workers/warm-up/default-resources.ts';
-import {
-  addition,
-  prefix,
-  regex,
-  route,
-  routeConfiguration,
-  toCluster,
-  virtualHost,
-  weightedCluster,
-} from '../../../support/parts/routes.ts';
-import { headerMap, requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
-
-interface Levels {
-  readonly route?: HeaderChanges;
-  readonly virtualHost?: HeaderChanges;
-  readonly table?: HeaderChanges;
-  readonly mostSpecificWins?: boolean;
-}
-
-function resolve(
-  action: Partial<ClusterRouteAction>,
-  headers: HeaderMap,
-  options: { match?: PathMatch; levels?: Levels; random?: number; caseSensitive?: boolean } = {},
-): ClusterRoute {
-  const { match = prefix('/'), levels = {}, random = 0, caseSensitive = true } = options;
-  const table = buildRouteTable(
-    routeConfiguration(
-      [
-        virtualHost(
-          [
-            route(match, toCluster(action), {
-              match: { caseSensitive },
-              requestHeaders: levels.route ?? NO_CHANGES,
-              responseHeaders: levels.route ?? NO_CHANGES,
-            }),
-          ],
-          {
-            requestHeaders: levels.virtualHost ?? NO_CHANGES,
-            responseHeaders: levels.virtualHost ?? NO_CHANGES,
-            virtualClusters: [
-              {
-                name: 'vc',
-                headers: [
-                  {
-                    name: ':path',
-                    invert: false,
-                    treatMissingAsEmpty: false,
-                    match: {
-                      kind: 'string',
-                      matcher: { kind: 'prefix', value: '/v', ignoreCase: false },
-                    },
-                  },
-                ],
-              },
-            ],
-          },
-        ),
-      ],
-      {
-        requestHeaders: levels.table ?? NO_CHANGES,
-        responseHeaders: levels.table ?? NO_CHANGES,
-        mostSpecificHeaderMutationsWins: levels.mostSpecificWins ?? false,
-      },
-    ),
-    { random: () => random, snapshot: new Map() },
-  );
-  const found = table.match(headers, streamInfo(headers));
-  assert.ok(found?.kind === 'cluster');
-  return found;
-}
-
-function lines(headers: HeaderMap): string[] {
-  const shown: string[] = [];
-  headers.forEach((name, value) => shown.push(`${name}: ${value}`));
-  return shown;
-}
+import { prefix, regex, weightedCluster } from '../../../support/parts/routes.ts';
+import { requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
+import { resolve, lines } from './resolved-route.ts';
 
 // Recorded from Envoy 1.40.0.
 describe('path rewrites', () => {
@@ -138,6 +59,24 @@ describe('path rewrites', () => {
     assert.equal(rewritten(rewrite, match, '/tp/1/x/2/3?q=/1'), '/n/2/3/1?q=/1');
   });
 
+  it('format a path from the request, and keep it where that is empty', () => {
+    const table: readonly (readonly [string, string | undefined, string])[] = [
+      ['/new', undefined, '/new?q=1'],
+      ['/x%REQ(:PATH)%', undefined, '/x/a%20b?q=1?q=1'],
+      ['%REQ(x-p)%', '/val', '/val?q=1'],
+      ['%REQ(x-p)%', undefined, '/a%20b?q=1'],
+      ['/%REQ(:AUTHORITY)%/%DYNAMIC_METADATA(a)%', undefined, '/h/?q=1'],
+    ];
+    for (const [format, value, expected] of table) {
+      const headers = requestHeaders('/a%20b?q=1', value === undefined ? [] : [['x-p', value]]);
+      const action = { pathRewrite: { kind: 'format', format } } as const;
+      resolve(action, headers).finalizeRequestHeaders(headers, streamInfo(headers), true);
+      assert.equal(headers.path, expected, format);
+      const isRewritten = expected !== '/a%20b?q=1';
+      assert.equal(headers.has('x-envoy-original-path'), isRewritten, format);
+    }
+  });
+
   it('leave no trace where x-envoy headers are suppressed', () => {
     const headers = requestHeaders('/a', [['x-envoy-original-path', '/prev']]);
     const action = { pathRewrite: { kind: 'prefix', value: '/b' } } as const;
@@ -167,6 +106,9 @@ describe('host rewrites', () => {
     ]);
     assert.deepEqual(rewritten(byHeader, requestHeaders('/', [['x-h', '']])), ['h', 'x-h: ']);
     assert.deepEqual(rewritten(byHeader), ['h']);
+    const formatted = { hostRewrite: { kind: 'format', format: 'n.%REQ(x-h)%' } } as const;
+    assert.equal(rewritten(formatted, requestHeaders('/', [['x-h', 'hh']]))[0], 'n.hh');
+    assert.equal(rewritten(formatted)[0], 'n.-');
     const byPath = {
       hostRewrite: {
         kind: 'path_regex',
@@ -272,93 +214,5 @@ describe('cluster choice', () => {
     const found = resolve({}, requestHeaders());
     assert.equal(found.virtualClusterOf(requestHeaders('/v1')), 'vc');
     assert.equal(found.virtualClusterOf(requestHeaders('/x')), 'other');
-  });
-});
-
-describe('header changes', () => {
-  const level = (name: string): HeaderChanges => ({
-    add: [
-      addition('x-app', name),
-      addition('x-abs', name, { appendAction: 'ADD_IF_ABSENT' }),
-      addition('x-ovr', name, { appendAction: 'OVERWRITE_IF_EXISTS_OR_ADD' }),
-      addition('x-exi', name, { appendAction: 'OVERWRITE_IF_EXISTS' }),
-      addition(`x-${name}`, '%REQ(x-ovr)% %REQ(x-app)%'),
-      addition('x-empty', '%REQ(none)%'),
-      addition('x-kept', '%REQ(none)%', { keepEmptyValue: true }),
-      addition('user-agent', name),
-    ],
-    remove: [`x-rm-${name}`],
-  });
-  const levels = { route: level('rt'), virtualHost: level('vh'), table: level('rc') };
-
-  function request() {
-    return requestHeaders('/', [
-      ['x-exi', 'c'],
-      ['x-ovr', 'c'],
-      ['user-agent', 'ua'],
-      ['x-rm-vh', '1'],
-    ]);
-  }
-
-  it('go from the route to the table, each level seeing what the one before did', () => {
-    const headers = request();
-    resolve({}, headers, { levels }).finalizeRequestHeaders(headers, streamInfo(headers), true);
-    assert.deepEqual(lines(headers), [
-      'user-agent: ua,rt,vh,rc',
-      'x-app: rt',
-      'x-abs: rt',
-      'x-rt: c ',
-      'x-kept: ',
-      'x-app: vh',
-      'x-vh: rt rt',
-      'x-kept: ',
-      'x-ovr: rc',
-      'x-exi: rc',
-      'x-app: rc',
-      'x-rc: vh rt',
-      'x-kept: ',
-    ]);
-  });
-
-  it('go from the table to the route where the most specific one wins', () => {
-    const headers = request();
-    resolve({}, headers, { levels: { ...levels, mostSpecificWins: true } }).finalizeRequestHeaders(
-      headers,
-      streamInfo(headers),
-      true,
-    );
-    assert.equal(headers.get('x-ovr'), 'rt');
-    assert.equal(headers.get('x-abs'), 'rc');
-    assert.equal(headers.get('user-agent'), 'ua,rc,vh,rt');
-  });
-
-  it('let a weighted cluster come first', () => {
-    const headers = request();
-    const cluster = weightedCluster('up', { requestHeaders: level('wc') });
-    const action = {
-      cluster: { kind: 'weighted', clusters: [cluster], totalWeight: 1, useHashPolicy: false },
-    } as const;
-    resolve(action, headers, { levels }).finalizeRequestHeaders(headers, streamInfo(headers), true);
-    assert.equal(headers.get('user-agent'), 'ua,wc,rt,vh,rc');
-    assert.equal(headers.get('x-abs'), 'wc');
-  });
-
-  it('apply to responses alike, with the response’s own joined headers', () => {
-    const headers = request();
-    const response = headerMap([
-      [':status', '200'],
-      ['content-type', 't'],
-    ]);
-    const add = [
-      addition('content-type', 'u'),
-      addition('set-cookie', 'a'),
-      addition('set-cookie', 'b'),
-    ];
-    const info = streamInfo(headers);
-    resolve({}, headers, { levels: { route: { add, remove: [] } } }).finalizeResponseHeaders(
-      response,
-      info,
-    );
-    assert.deepEqual(lines(response), ['content-type: t,u', 'set-cookie: a', 'set-cookie: b']);
   });
 });
