@@ -48,6 +48,9 @@ async function bundle(name: string, code: string, format: 'esm' | 'cjs'): Promis
     entryPoints: [`${code}.ts`],
     outfile: join(target, `${name}.${ending}`),
     bundle: true,
+    // Names stay for stacks.
+    minifyWhitespace: true,
+    minifySyntax: true,
     platform: 'node',
     target: 'node20',
     format,
