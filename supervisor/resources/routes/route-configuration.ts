@@ -78,13 +78,23 @@ export function resolveRouteConfiguration(
     ...resolveHeaderChanges(message, scope),
     internalOnlyHeaders: (message.internal_only_headers ?? []).map(asciiLower),
     mostSpecificHeaderMutationsWins: message.most_specific_header_mutations_wins ?? false,
-    ignorePortInHostMatching: message.ignore_port_in_host_matching ?? false,
-    ...optional('virtualHostHeader', asciiLower(message.vhost_header ?? '') || undefined),
-    ...(message.ignore_path_parameters_in_path_matching === true
-      ? { ignorePathParameters: true as const }
-      : {}),
+    ...resolveWhatIsMatched(message),
     maxDirectResponseBodySizeBytes: limit,
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
+  };
+}
+
+type WhatIsMatched = Pick<
+  RouteConfigurationResource,
+  'ignorePortInHostMatching' | 'virtualHostHeader' | 'ignorePathParameters'
+>;
+
+function resolveWhatIsMatched(message: RouteConfiguration): WhatIsMatched {
+  const { vhost_header: header = '', ignore_path_parameters_in_path_matching: ignores } = message;
+  return {
+    ignorePortInHostMatching: message.ignore_port_in_host_matching ?? false,
+    ...optional('virtualHostHeader', header === '' ? undefined : asciiLower(header)),
+    ...(ignores === true ? { ignorePathParameters: true } : {}),
   };
 }
 
