@@ -107,6 +107,26 @@ describe('an HTTP/2 client', () => {
     assert.equal(stats.get('http2.streams_active'), 0);
   });
 
+  it('waits for a client that does not read a whole answer up to the flush timeout', async () => {
+    await using upstream = await startHttpUpstream((_, response) => {
+      response.end(Buffer.alloc(100_000, 'x'));
+    });
+    await using plane = await startDataPlane({
+      upstreamPorts: [upstream.port],
+      manager: { streamFlushTimeoutMs: 50 },
+    });
+    await using client = await openHttp2(plane.port);
+    // The window of 64 KiB is never given back.
+    const stream = client.session.request({ ':path': '/' });
+    stream.on('error', () => undefined);
+    stream.pause();
+    await new Promise((resolve) => stream.once('close', resolve));
+    const stats = plane.stats();
+    assert.equal(stats.get('http2.tx_flush_timeout'), 1);
+    assert.equal(stats.get('http2.streams_active'), 0);
+    assert.equal((await client.ask({ ':path': '/' })).body.length, 100_000);
+  });
+
   it('sees a response that breaks off as a reset, and its siblings do not', async () => {
     await using upstream = await startRawUpstream((socket) => {
       socket.on('data', (data) => {
