@@ -98,21 +98,26 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     const isLarge = sent.hosts.length > LARGE_SET;
     this.#known = isLarge ? known.resolved : undefined;
     this.#beginLifetime(found.message);
-    if (isLarge) await nextTurn();
-    if (this.#isClosed) return undefined;
-    this.#sink.confirmed(sent.hosts);
-    const before = this.#present;
-    const comparing = keepSameHostsInSteps(before?.hosts ?? [], sent.hosts);
-    const hosts = isLarge ? await this.#turns.run(comparing) : atOnce(comparing);
-    const resolved = { ...sent, hosts };
-    if (before?.hosts === resolved.hosts && isDeepStrictEqual(before, resolved)) {
-      this.#sink.count('update_no_rebuild');
+    const { hosts: before = [] } = this.#present ?? {};
+    const comparing = keepSameHostsInSteps(before, sent.hosts);
+    if (!isLarge) {
+      this.#sink.confirmed(sent.hosts);
+      this.#takeOther({ ...sent, hosts: atOnce(comparing) });
       return undefined;
     }
-    if (isLarge) await nextTurn();
-    if (this.#isClosed) return undefined;
-    this.#take(resolved);
+    await nextTurn();
+    if (!this.#isClosed) this.#sink.confirmed(sent.hosts);
+    const hosts = await this.#turns.run(comparing);
+    await nextTurn();
+    if (!this.#isClosed) this.#takeOther({ ...sent, hosts });
     return undefined;
+  }
+
+  #takeOther(resolved: ClusterHostsResource): void {
+    const before = this.#present;
+    const isSame = before?.hosts === resolved.hosts && isDeepStrictEqual(before, resolved);
+    if (isSame) this.#sink.count('update_no_rebuild');
+    else this.#take(resolved);
   }
 
   /** Envoy's words. */
