@@ -256,27 +256,6 @@ describe('headers made of what peers say', () => {
     }
   });
 
-  it('are one header in every case of its name', () => {
-    const ways = ['add', 'set', 'append'] as const;
-    for (const way of ways) {
-      for (const name of ['Transfer-Encoding', 'CONTENT-LENGTH', 'Content-length']) {
-        const headers = requestHeaders('/');
-        headers.method = 'POST';
-        headers.add('content-length', '0');
-        headers[way](name, 'chunked');
-        assert.equal(leaving(headers), undefined, `${way} ${name}`);
-      }
-      const headers = requestHeaders('/');
-      headers[way]('Host', 'other');
-      assert.deepEqual(valuesOf(leaving(headers), 'host'), ['other']);
-      const plain = requestHeaders('/');
-      plain.add('x-made', 'a');
-      plain[way]('X-Made', 'b');
-      const values = { add: ['a', 'b'], set: ['b'], append: ['a,b'] }[way];
-      assert.deepEqual(valuesOf(leaving(plain), 'x-made'), values);
-    }
-  });
-
   it('stay out of trailers', () => {
     for (const text of texts) {
       const trailers = new HeaderMap();
