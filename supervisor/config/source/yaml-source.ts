@@ -122,7 +122,7 @@ class TreeError extends Error {
   }
 }
 
-interface RestarterEnvironment {
+interface Nesting {
   readonly depth: number;
   /** Within brackets or braces. */
   readonly isInFlow: boolean;
@@ -181,7 +181,7 @@ class TreeBuilder {
     return target;
   }
 
-  #buildOwn(node: Node, offset: number, { depth, isInFlow }: RestarterEnvironment): SourceNode {
+  #buildOwn(node: Node, offset: number, { depth, isInFlow }: Nesting): SourceNode {
     if (isMap(node)) {
       const inside = { depth, isInFlow: isInFlow || node.flow === true };
       return { kind: 'map', entries: this.#entries(node.items as Pair[], inside), offset };
@@ -203,7 +203,7 @@ class TreeBuilder {
     throw new TreeError({ message, offset, rule: 'yaml.syntax', reference: words });
   }
 
-  #entries(pairs: readonly Pair[], { depth, isInFlow }: RestarterEnvironment): SourceEntry[] {
+  #entries(pairs: readonly Pair[], { depth, isInFlow }: Nesting): SourceEntry[] {
     // Of a key that stands twice the last one is all that Envoy sees.
     const entries = new Map<string, SourceEntry>();
     for (const pair of pairs) {
@@ -269,8 +269,12 @@ function syntaxProblem(text: string, error: YAMLError): SyntaxProblem {
   const { message } = error;
   const offset = error.pos[0];
   const reference = yamlFaultLine(lineAndColumn(text, offset), message);
-  return { message, offset, rule: 'yaml.syntax', reference };
+  const quoting = /^(?:Alias|Anchor) cannot|^Unresolved alias/.test(message) ? QUOTED : '';
+  return { message: `${message}${quoting}`, offset, rule: 'yaml.syntax', reference };
 }
+
+/** Who writes a star or an ampersand at the beginning of a value seldom means YAML's own. */
+const QUOTED = "; a text that begins with * or & stands in quotes: '*'";
 
 /** Directives that the library takes and Envoy does not. */
 function directiveProblem(text: string): SyntaxProblem | undefined {

@@ -1,10 +1,12 @@
 /** Resolves what a line of an access log looks like: substitution formats as text or as JSON. */
+import { nearestName } from '../../../shared/text/nearest-name.ts';
 import { dictionary, type Dictionary } from '../../../shared/text/dictionary.ts';
 import type { DataSource } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { SubstitutionFormatString } from '../../../shared/api/generated/envoy/config/core/v3/substitution_format_string.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import type { AccessLogFormat, JsonFormatValue } from '../../../shared/resources/access-log.ts';
+import { COMMANDS } from '../../../shared/substitution/commands.ts';
 import { parseFormat } from '../../../shared/substitution/parse-format.ts';
 import { readDataSource } from '../data-source.ts';
 import type { Cel } from '../../../shared/api/generated/envoy/extensions/formatter/cel/v3/cel.ts';
@@ -40,6 +42,8 @@ const FIELDS = knownFields<SubstitutionFormatString>(
 export interface FormatExtensions {
   readonly cel?: CelFeatures;
   readonly reqWithoutQuery?: true;
+  /** What the words for a wrong format begin with. */
+  readonly failure?: string;
 }
 
 /** Commands that are an extension in the API; those of metadata and CEL are always there. */
@@ -107,16 +111,26 @@ function textOf(source: DataSource, scope: Scope, extensions: FormatExtensions):
  * expressions packed.
  */
 export function checkFormat(text: string, scope: Scope, extensions: FormatExtensions = {}): string {
+  const { failure = '' } = extensions;
+  const report = (reason: string, hint?: string): void =>
+    scope.error('substitution_format', `${failure}${reason}`, hint);
   const packed = packExpressions(text, scope, extensions.cel ?? PLAIN_CEL);
   const result = parseFormat(packed);
-  if (!result.ok) scope.error('substitution_format', result.error);
+  if (!result.ok) report(result.error, meantCommand(result.error));
   else if (extensions.reqWithoutQuery !== true && result.format.parts.some(isWithoutQuery)) {
-    scope.error('substitution_format', 'Not supported field in StreamInfo: REQ_WITHOUT_QUERY');
+    report('Not supported field in StreamInfo: REQ_WITHOUT_QUERY');
   } else if (scope.context.formatsBodies !== true) {
     const name = result.format.parts.map(bodyCommandOf).find((each) => each !== undefined);
-    if (name) scope.error('substitution_format', `Not supported field in StreamInfo: ${name}`);
+    if (name) report(`Not supported field in StreamInfo: ${name}`);
   }
   return toByteString(packed);
+}
+
+/** By Envoy's words for a command that nobody has. */
+function meantCommand(error: string): string | undefined {
+  const [, name] = /^Not supported field in StreamInfo: ([A-Z0-9_]+)$/i.exec(error) ?? [];
+  const near = name && nearestName(name, Object.keys(COMMANDS));
+  return near === undefined || near === '' ? undefined : `did you mean %${near}%?`;
 }
 
 /** Formats of filters that wait for bodies may use it. */
