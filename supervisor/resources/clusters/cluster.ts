@@ -129,10 +129,7 @@ export function resolveCluster(
   if ((message.lrs_report_endpoint_metrics ?? []).length > 0) {
     outer
       .at('lrs_report_endpoint_metrics')
-      .warning(
-        'no_effect',
-        'lrs_report_endpoint_metrics has no effect: reports of loads have no metrics of hosts',
-      );
+      .warning('no_effect', 'lrs_report_endpoint_metrics has no effect: no metric is reported');
   }
   const secrets: NamedSecret[] = [];
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
