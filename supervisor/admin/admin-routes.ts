@@ -54,6 +54,8 @@ export interface AdminRouteParts {
   readonly profilers: Profilers;
   /** Whether the dashboard's statistics sink is configured. */
   readonly hasDashboard?: boolean;
+  /** Those of modules, for paths that are free. */
+  readonly modulePages?: (taken: ReadonlySet<string>) => AdminRoute[];
 }
 
 /** All endpoints, sorted by path as `/help` prints them. */
@@ -61,6 +63,7 @@ export function adminRoutes({
   types,
   profilers,
   hasDashboard,
+  modulePages,
 }: AdminRouteParts): readonly AdminRoute[] {
   const routes: AdminRoute[] = [
     read({
@@ -85,6 +88,7 @@ export function adminRoutes({
     tapRoute(),
     ...profilerRoutes(profilers),
   ];
+  routes.push(...(modulePages?.(new Set(routes.map(({ path }) => path))) ?? []));
   return routes.sort((left, right) => (left.path < right.path ? -1 : 1));
 }
 

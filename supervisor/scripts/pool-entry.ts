@@ -20,6 +20,8 @@ import {
   type ScriptModule,
 } from '../../shared/scripts/script-module.ts';
 import { readConfiguredFile } from '../config/configured-file.ts';
+import type { AdminPagesDefinition } from '../../shared/scripts/admin-pages.ts';
+import { answerPage, type PageReply, type PageTask } from './answer-page.ts';
 import type { SourcePosition } from '../config/problem.ts';
 import { faultOf, ModuleFault } from './module-fault.ts';
 import { stripTypes } from './strip-types.ts';
@@ -45,18 +47,37 @@ interface FileTask {
 }
 
 export type CheckReply =
-  | { readonly module: ScriptModule; readonly issues: readonly (readonly SettingsIssue[])[] }
+  | {
+      readonly module: ScriptModule;
+      readonly issues: readonly (readonly SettingsIssue[])[];
+      /** Of a module of pages. */
+      readonly pages?: readonly ListedPage[];
+    }
   | { readonly fault: string; readonly position?: SourcePosition | undefined };
+
+/** What is known of a page without asking it. */
+export interface ListedPage {
+  readonly path: string;
+  readonly help: string;
+  readonly mutates: boolean;
+}
 
 export interface SettingsIssue {
   readonly message: string;
   readonly path: readonly (string | number)[];
 }
 
+/** Of one module. */
+const PAGES_MAX = 100;
+const PAGE_PATH = /^(?:\/[a-zA-Z0-9._-]+)+$/;
 const ENDINGS = /\.(m?[jt]s|json)$/;
 
-// oxlint-disable-next-line import/no-default-export -- what a pool runs
-export default async function checkModule(task: CheckTask): Promise<CheckReply> {
+// oxlint-disable-next-line import/no-default-export -- what pools run
+export default async function runTask(task: CheckTask | PageTask): Promise<CheckReply | PageReply> {
+  return 'page' in task ? await answerPage(task) : await checkModule(task);
+}
+
+async function checkModule(task: CheckTask): Promise<CheckReply> {
   const files: ScriptFile[] = [];
   try {
     const entry = 'module' in task ? task.module.entry : entryOf(task);
@@ -76,7 +97,9 @@ export default async function checkModule(task: CheckTask): Promise<CheckReply> 
     for (const settings of task.settings)
       issues.push(await settingsIssues(defined.definition, settings));
     if ('module' in task) return { module: task.module, issues };
-    return { module: { entry, digest: digestOf(files), files }, issues };
+    const module = { entry, digest: digestOf(files), files };
+    if (defined.kind !== 'admin_pages') return { module, issues };
+    return { module, issues, pages: listPages(defined.definition, entry) };
   } catch (error) {
     const fault = faultOf(
       error,
@@ -84,6 +107,16 @@ export default async function checkModule(task: CheckTask): Promise<CheckReply> 
     );
     return { fault: fault.message, position: fault.position };
   }
+}
+
+function listPages({ pages }: AdminPagesDefinition, entry: string): readonly ListedPage[] {
+  const listed = Object.entries(pages).map(([path, page]) => {
+    const isPage = PAGE_PATH.test(path) && typeof page.handle === 'function';
+    if (!isPage) throw new ModuleFault(`${path} is no page`, { source: entry, line: 1, column: 1 });
+    return { path, help: String(page.help), mutates: page.mutates === true };
+  });
+  if (listed.length > PAGES_MAX) throw new ModuleFault('it has too many pages');
+  return listed;
 }
 
 function entryOf({ file, package: name }: FileTask): string {
