@@ -102,6 +102,16 @@ function resolveOwnFields(message: Bootstrap, scope: Scope): ResolvedBootstrap['
   return resolveBootstrapExtensions(message, scope);
 }
 
+/** What others name. */
+function namedResources({
+  static_resources: { clusters = [], secrets = [] } = {},
+}: Bootstrap): Pick<ResolveContext, 'clusterNames' | 'secrets'> {
+  return {
+    clusterNames: clusters.map(({ name = '' }) => name),
+    secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
+  };
+}
+
 /** Never throws for anything in the message. */
 export async function resolveBootstrap(
   message: Bootstrap,
@@ -125,7 +135,7 @@ export async function resolveBootstrap(
     disabledExtensions: overrides.disabledExtensions,
     skipSecrets: overrides.skipSecrets,
     isForValidation: overrides.isForValidation ?? false,
-    secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
+    ...namedResources(message),
     onInlineRoutes: (inline, resolved) => routes.push({ message: inline, resolved }),
     maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),
   };
