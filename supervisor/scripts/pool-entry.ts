@@ -3,8 +3,7 @@
  * asks its schema about the settings. Whatever the module does here, the supervisor goes on.
  */
 import { realpath } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   DEFINED_BY,
   type DefinedModule,
@@ -23,6 +22,7 @@ import { readConfiguredFile } from '../config/configured-file.ts';
 import type { AdminPagesDefinition } from '../../shared/scripts/admin-pages.ts';
 import { answerPage, type PageReply, type PageTask } from './answer-page.ts';
 import type { SourcePosition } from '../config/problem.ts';
+import { findEntry } from './find-entry.ts';
 import { faultOf, ModuleFault } from './module-fault.ts';
 import { stripTypes } from './strip-types.ts';
 
@@ -70,6 +70,8 @@ export interface SettingsIssue {
 /** Of one module. */
 const PAGES_MAX = 100;
 const PAGE_PATH = /^(?:\/[a-zA-Z0-9._-]+)+$/;
+/** `import()` of a file by its name. */
+const LATER = /\bimport\(\s*(['"])(\.{1,2}\/[^'"\n]+)\1\s*[,)]/g;
 const ENDINGS = /\.(m?[jt]s|json)$/;
 
 // oxlint-disable-next-line import/no-default-export -- what pools run
@@ -80,10 +82,11 @@ export default async function runTask(task: CheckTask | PageTask): Promise<Check
 async function checkModule(task: CheckTask): Promise<CheckReply> {
   const files: ScriptFile[] = [];
   try {
-    const entry = 'module' in task ? task.module.entry : entryOf(task);
+    const entry = 'module' in task ? task.module.entry : await findEntry(task.file, task.package);
     const read: ReadScript =
       'module' in task ? readerOf(task.module) : async (path) => await readFile(path, task, files);
     const found = await runModule(entry, read, task);
+    if (!('module' in task)) await readLater(task, files);
     const defined = definedModule(found);
     if (defined === undefined || (task.kind !== undefined && defined.kind !== task.kind)) {
       const maker = DEFINED_BY[task.kind ?? 'filter'];
@@ -119,11 +122,6 @@ function listPages({ pages }: AdminPagesDefinition, entry: string): readonly Lis
   return listed;
 }
 
-function entryOf({ file, package: name }: FileTask): string {
-  if (file !== '') return resolve(file);
-  return createRequire(join(process.cwd(), 'package.json')).resolve(name);
-}
-
 /** Files of packages are the runtime's, but for the package that is the module itself. */
 async function readFile(
   path: string,
@@ -157,6 +155,23 @@ async function placeBelow(path: string, folders: readonly string[]): Promise<str
   throw new ModuleFault(
     `${path} is a link to a file that is not below a folder of --script-folders`,
   );
+}
+
+/** Files that are imported only when something happens belong to the module, too. */
+async function readLater(task: FileTask, files: ScriptFile[]): Promise<void> {
+  // It grows while it is read.
+  for (const { path, text } of files) {
+    for (const [, , specifier = ''] of text.matchAll(LATER)) {
+      const later = resolve(dirname(path), specifier);
+      if (files.some((each) => each.path === later)) continue;
+      try {
+        await readFile(later, task, files);
+      } catch (error) {
+        // One that is not there may never be asked for.
+        if (error instanceof ModuleFault) throw error;
+      }
+    }
+  }
 }
 
 function isBelow(path: string, folder: string): boolean {
