@@ -2,7 +2,7 @@
  * Takes secrets out of texts whose form is not known, such as logs: by what stands around them, and
  * by their own text where it is known.
  */
-import type { JsonValue } from '../../../shared/api/well-known.ts';
+import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 
 const REDACTED = '[redacted]';
 /** Shorter ones would be found in everything. */
@@ -42,6 +42,11 @@ const RULES: readonly Rule[] = [
   [new RegExp(`\\b((?:${NAMES})=)[^\\s&"',;]+`, 'gi'), `$1${REDACTED}`],
 ];
 
+/** Lists too: their places are names. */
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}
+
 export class Scrubber {
   readonly #known = new Set<string>();
 
@@ -61,12 +66,9 @@ export class Scrubber {
     if (typeof whole === 'string') {
       if (whole !== clean) this.learn(whole);
     } else if (typeof whole === 'object' && whole !== null) {
-      const kept = (typeof clean === 'object' ? clean : undefined) as
-        | Readonly<Record<string, JsonValue>>
-        | null
-        | undefined;
+      const kept = isObject(clean) ? clean : undefined;
       for (const [name, value] of Object.entries(whole)) {
-        const beside = kept && Object.hasOwn(kept, name) ? kept[name] : undefined;
+        const beside = kept !== undefined && Object.hasOwn(kept, name) ? kept[name] : undefined;
         this.learnFrom(value as JsonValue, beside);
       }
     }
