@@ -24,8 +24,10 @@ export interface DataPlane {
    * failure.
    */
   listen(listener: string, sockets: readonly ListeningDescriptor[]): Promise<void>;
-  /** Closes the listening descriptors; resolves when none accepts any more. */
-  /** `takesWaiting`: what waits in the sockets is taken first. */
+  /**
+   * Closes the listening descriptors; resolves when none accepts any more. `takesWaiting`: what waits
+   * in the sockets is taken first.
+   */
   stopListening(listeners: readonly string[], takesWaiting: boolean): Promise<void>;
   drain(drain: DrainCommand): void;
   /** Ends the drain of these listeners, or every drain. */
