@@ -44,6 +44,7 @@ import { answerReady } from './endpoints/ready.ts';
 import { answerRuntime, answerRuntimeModify } from './endpoints/runtime.ts';
 import { answerServerInfo } from './endpoints/server-info.ts';
 import { answerTap } from './endpoints/tap.ts';
+import { WATCH_PARAMS, watchRequests } from './endpoints/watched/watch-requests.ts';
 import { renderHelp } from './help.ts';
 import { answerHome } from './home/answer-home.ts';
 import { textResponse } from './http/responses.ts';
@@ -298,6 +299,12 @@ function commandRoutes(): AdminRoute[] {
       help: 'query/change logging levels',
       params: LOGGING_PARAMS,
       handle: answerLogging,
+    }),
+    mutate({
+      path: '/logging/trace',
+      help: 'log the way of single requests at debug, whatever the levels are',
+      params: WATCH_PARAMS,
+      handle: watchRequests,
     }),
   ];
 }

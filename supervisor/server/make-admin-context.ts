@@ -67,7 +67,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     listeners: { list: () => (isShown(input.phase()) ? listeners.status() : []) },
     stats: stats.pages,
     statWriter: stats.store,
-    logging: makeLoggingView(clock),
+    logging: makeLoggingView(clock, input.pool),
     runtime: parts.runtime,
     commands: parts.commands,
     hosts: makeHostOrdersView(parts),
@@ -135,7 +135,7 @@ function makeServerView(input: AdminContextInput, node: JsonObject): ServerView 
   };
 }
 
-function makeLoggingView(clock: Clock): LoggingView {
+function makeLoggingView(clock: Clock, pool: WorkerPool): LoggingView {
   const { registry } = processLog;
   return {
     levels: () => registry.levels(),
@@ -145,5 +145,7 @@ function makeLoggingView(clock: Clock): LoggingView {
     fineGrain: registry.fineGrain,
     snapshot: () => registry.allLevels,
     timed: new TimedLevels(registry, clock),
+    watchRequests: (order) =>
+      pool.notify({ kind: 'watch_requests', ...(order !== undefined && { order }) }),
   };
 }
