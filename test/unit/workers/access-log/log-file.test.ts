@@ -99,12 +99,17 @@ describe('log files', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  function open(flushMinBytes = 1024, at = path, pages = pagesOfOne()) {
+  function open(flushMinBytes = 1024, at = path, pages = pagesOfOne(), isTerminal = false) {
     const events = new RecordedEvents();
     const { clock, tick } = manualClock();
     const turnFor = (fd: number): PipeTurn => new PipeTurn(fd, pages);
     const options = { flushIntervalMs: 10_000, flushMinBytes, clock, turnFor };
-    const file = new LogFile(at, openTarget({ kind: 'file', path: at }), options, events);
+    const file = new LogFile(
+      at,
+      { ...openTarget({ kind: 'file', path: at }), ...(isTerminal ? { isTerminal } : {}) },
+      options,
+      events,
+    );
     return { file, events, tick };
   }
 
@@ -119,6 +124,15 @@ describe('log files', () => {
     await events.until(() => events.seen.bytes === 14);
     assert.equal(readFileSync(path, 'latin1'), 'one\ntwo\nthree\n');
     assert.deepEqual([events.seen.buffered, events.seen.writes, events.seen.timer], [3, 2, 1]);
+    await file.close();
+  });
+
+  it('write each line at once where somebody looks', async () => {
+    const { file, events } = open(1024, path, pagesOfOne(), true);
+    file.write('one\n');
+    file.write('two\n');
+    await events.until(() => events.seen.bytes === 8);
+    assert.equal(events.seen.timer, 0);
     await file.close();
   });
 
