@@ -104,12 +104,8 @@ describe('log files', () => {
     const { clock, tick } = manualClock();
     const turnFor = (fd: number): PipeTurn => new PipeTurn(fd, pages);
     const options = { flushIntervalMs: 10_000, flushMinBytes, clock, turnFor };
-    const file = new LogFile(
-      at,
-      { ...openTarget({ kind: 'file', path: at }), ...(isTerminal ? { isTerminal } : {}) },
-      options,
-      events,
-    );
+    const target = { ...openTarget({ kind: 'file', path: at }), isTerminal };
+    const file = new LogFile(at, target, options, events);
     return { file, events, tick };
   }
 
