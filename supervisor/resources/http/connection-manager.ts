@@ -70,6 +70,7 @@ const FIELDS = knownFields<ManagerMessage>(
     'strip_any_host_port',
     'stream_error_on_invalid_http_message',
     'strip_trailing_host_dot',
+    'stream_flush_timeout',
     'early_header_mutation_extensions',
     'append_x_forwarded_port',
     'append_local_overload',
@@ -198,11 +199,9 @@ function resolveUpgrades(
         .error('duplicate', `Error: multiple upgrade configs with the same name: '${name}'`);
     }
     seen.add(type);
-    const enabled = message.enabled ?? true;
-    if (enabled && type === 'connect-udp') place.unsupported(`upgrade '${name}' is`);
     if ((message.filters ?? []).length > 0) {
       place.at('filters').unsupported('a filter chain of an upgrade is');
     }
-    return { type, enabled };
+    return { type, enabled: message.enabled ?? true };
   });
 }
