@@ -17,10 +17,10 @@ import {
   FrameType,
   settingsFrame,
   windowUpdateFrame,
-} from '../../workers/http2/frames.ts';
-import { attackRandom, attackRuns } from '../support/attack.ts';
-import { startDataPlane } from '../support/parts/data-plane.ts';
-import { fetchOnce } from '../support/peers/http-client.ts';
+} from '../../../workers/http2/frames.ts';
+import { attackRandom, attackRuns } from '../../support/attack.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
 import {
   frame,
   headerBlock,
@@ -28,8 +28,8 @@ import {
   SETTINGS,
   startRawHttp2Upstream,
   words,
-} from '../support/peers/http2.ts';
-import { within } from '../support/wait.ts';
+} from '../../support/peers/http2.ts';
+import { within } from '../../support/wait.ts';
 
 type Verdict = 'goes on' | 'is over';
 
