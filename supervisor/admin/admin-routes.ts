@@ -56,6 +56,8 @@ export interface AdminRouteParts {
   readonly profilers: Profilers;
   /** Whether the dashboard's statistics sink is configured. */
   readonly hasDashboard?: boolean;
+  /** Those of modules, for paths that are free. */
+  readonly modulePages?: (taken: ReadonlySet<string>) => AdminRoute[];
 }
 
 /** All endpoints, sorted by path as `/help` prints them. */
@@ -63,6 +65,7 @@ export function adminRoutes({
   types,
   profilers,
   hasDashboard,
+  modulePages,
 }: AdminRouteParts): readonly AdminRoute[] {
   const routes: AdminRoute[] = [
     read({
@@ -87,6 +90,7 @@ export function adminRoutes({
     tapRoute(),
     ...profilerRoutes(profilers),
   ];
+  routes.push(...(modulePages?.(new Set(routes.map(({ path }) => path))) ?? []));
   return routes.sort((left, right) => (left.path < right.path ? -1 : 1));
 }
 

@@ -78,6 +78,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     },
     scripts: new ScriptReload({
       workers: () => input.pool.scriptWorkers(),
+      ownModules: configuration.resolved.adminPages.map(({ module }) => module.entry),
       log: (level, text) => log.log(level, text),
     }),
     explain: async (asked) => await input.pool.explain(asked, EXPLAIN_LIMIT_MS),
