@@ -26,6 +26,7 @@ import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-lib
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
 import { CERTIFICATE_VALIDATORS } from './tls/spiffe.ts';
 import { CUSTOM_ANSWERS } from './filters/http/matching/custom-response.ts';
+import { RATE_LIMIT_DESCRIPTORS } from './routes/rate-limit-extensions.ts';
 import { CACHE_STORES } from './filters/http/matching/http-cache.ts';
 import { FILTERS as HTTP_FILTERS } from './filters/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
@@ -76,6 +77,7 @@ const registries: readonly Registry[] = [
   FORMATTERS,
   LOG_FILTERS,
   CACHE_STORES,
+  RATE_LIMIT_DESCRIPTORS,
   CERTIFICATE_VALIDATORS,
   CUSTOM_ANSWERS,
   HEADER_FORMATTERS,
