@@ -36,6 +36,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'shared/scripts/filter.ts': 3,
       'shared/scripts/run-module.ts': 1,
       'shared/scripts/schema.ts': 3,
+      'src/testing/testing-api.ts': 3,
       'workers/filters/http/script/script-half.ts': 1,
     },
   ],

@@ -4,40 +4,70 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
 const target = join(projectRoot, 'dist', 'exports');
 
-/** Of each: its file of declarations, and whether there is code behind it. */
-const EXPORTS: readonly (readonly [name: string, source: string, hasCode: boolean])[] = [
-  ['index', 'src/library/create-sluice', true],
-  ['filter', 'shared/scripts/filter', true],
-  ['schema', 'shared/scripts/schema', false],
+/** Of each: its file of declarations, and the code behind it, where there is any. */
+const EXPORTS: readonly (readonly [name: string, declarations: string, code?: string])[] = [
+  ['index', 'src/library/create-sluice', 'src/library/create-sluice'],
+  ['filter', 'shared/scripts/filter', 'shared/scripts/filter'],
+  ['schema', 'shared/scripts/schema'],
+  ['testing', 'src/testing/testing-api', 'src/testing/testing'],
 ];
+/** An import of another of them, wherever it is. */
+const IMPORT = /'\.{1,2}\/(?:[^']*\/)?(\w[\w-]*)\.ts'/g;
 
-for (const [name, source, hasCode] of EXPORTS) {
-  const text = readFileSync(join(target, `${source}.d.ts`), 'utf8');
-  writeFileSync(join(target, `${name}.d.ts`), text.replace(/'\.\/(\w+)\.ts'/g, "'./$1.js'"));
-  writeFileSync(join(target, `${name}.d.cts`), text.replace(/'\.\/(\w+)\.ts'/g, "'./$1.cjs'"));
-  if (!hasCode) continue;
-  for (const format of ['esm', 'cjs'] as const) {
-    const isCommon = format === 'cjs';
-    await build({
-      absWorkingDir: projectRoot,
-      entryPoints: [`${source}.ts`],
-      outfile: join(target, `${name}.${isCommon ? 'cjs' : 'js'}`),
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format,
-      ...(isCommon
-        ? {
-            define: { 'import.meta.url': 'ownUrl' },
-            banner: { js: "const ownUrl = require('node:url').pathToFileURL(__filename).href;" },
-          }
-        : {}),
-    });
-  }
+/** For `node --import`, in ES modules alone and without declarations. */
+const HOOKS: readonly string[] = ['register', 'register-hooks'];
+
+for (const [name, declarations, code] of EXPORTS) {
+  const text = readFileSync(join(target, `${declarations}.d.ts`), 'utf8');
+  writeFileSync(join(target, `${name}.d.ts`), text.replace(IMPORT, declaredName('js')));
+  writeFileSync(join(target, `${name}.d.cts`), text.replace(IMPORT, declaredName('cjs')));
+  if (code === undefined) continue;
+  await bundle(name, code, 'esm');
+  await bundle(name, code, 'cjs');
 }
-for (const folder of ['shared', 'src']) rmSync(join(target, folder), { recursive: true });
+for (const name of HOOKS) await bundle(name, `src/testing/${name}`, 'esm');
+for (const folder of ['shared', 'src', 'workers']) {
+  rmSync(join(target, folder), { recursive: true, force: true });
+}
+
+function declaredName(ending: string): (whole: string, file: string) => string {
+  return (_whole, file) => `'./${file}.${ending}'`;
+}
+
+async function bundle(name: string, code: string, format: 'esm' | 'cjs'): Promise<void> {
+  const ending = format === 'cjs' ? 'cjs' : 'js';
+  await build({
+    absWorkingDir: projectRoot,
+    entryPoints: [`${code}.ts`],
+    outfile: join(target, `${name}.${ending}`),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format,
+    plugins: name === 'filter' ? [] : [oneFilter(ending)],
+    ...(format === 'cjs'
+      ? {
+          define: { 'import.meta.url': 'ownUrl', 'import.meta.dirname': '__dirname' },
+          banner: { js: "const ownUrl = require('node:url').pathToFileURL(__filename).href;" },
+        }
+      : {}),
+  });
+}
+
+/** Its classes are the same for a module and for what tests it. */
+function oneFilter(ending: string): Plugin {
+  return {
+    name: 'one-filter',
+    setup: (bundling) => {
+      bundling.onResolve({ filter: /\/scripts\/filter\.ts$/ }, () => ({
+        path: `./filter.${ending}`,
+        external: true,
+      }));
+    },
+  };
+}

@@ -3,7 +3,7 @@
 # the listening socket kept, stop. Needs root for a mount namespace of its own, where the user manager
 # believes that systemd booted the machine; touches nothing outside. Run it after `npm run build`:
 #   unshare --mount scripts/systemd/try-user-manager.sh
-# systemd 252 has no notify-reload, so that the reload is a signal here; options that need mounts or users are
+# Options that need mounts or users are
 # left out, the filters of system calls and address families are in force.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -45,8 +45,8 @@ YAML
 
 # The unit of this folder without what a user manager cannot do.
 command="$(command -v node) $root/dist/src/restarter-main.js -c $work/bootstrap.yaml --base-id $port"
-sed -e '/^DynamicUser/,/^ProtectControl/d' -e 's/^Type=.*/Type=notify/' \
-  -e "s|^ExecStart=.*|ExecStart=$command --parent-shutdown-time-s 2 --drain-time-s 1\nExecReload=/bin/kill -HUP \$MAINPID|" \
+sed -e '/^DynamicUser/,/^ProtectControl/d' \
+  -e "s|^ExecStart=.*|ExecStart=$command --parent-shutdown-time-s 2 --drain-time-s 1|" \
   "$root/scripts/systemd/sluice.service" >"$XDG_CONFIG_HOME/systemd/user/sluice.service"
 
 manager=$(command -v systemd || echo /lib/systemd/systemd)

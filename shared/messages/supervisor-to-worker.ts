@@ -2,6 +2,7 @@
  * Messages from the supervisor to a worker. Above each member: when it is sent, the reply, and what
  * happens when it is lost (a channel that breaks ends the worker, so "lost" means: not answered).
  */
+import type { CloseOrder, ConnectionQuestion } from '../connections/connections.ts';
 import type { AskedRequest } from '../explain/explanation.ts';
 import type { TapSettings } from '../resources/tap.ts';
 import type { ResourceUpdate } from '../resources/resource-update.ts';
@@ -44,6 +45,17 @@ export type SupervisorToWorker =
   | { readonly kind: 'ping'; readonly id: number }
   /** `/explain`. Reply: `explained` with the same id. */
   | { readonly kind: 'explain'; readonly id: number; readonly asked: AskedRequest }
+  /**
+   * `/connections`: begins a list, or goes on with it. Reply: `listed_connections` with the same id.
+   */
+  | {
+      readonly kind: 'list_connections';
+      readonly id: number;
+      readonly question: ConnectionQuestion;
+    }
+  | { readonly kind: 'list_further_connections'; readonly id: number; readonly walk: number }
+  /** `/connections/close`. Reply: `closing_connections` with the same id. */
+  | { readonly kind: 'close_connections'; readonly id: number; readonly order: CloseOrder }
   /** While a drain is watched. Reply: `connections` with the same id. */
   | { readonly kind: 'count_connections'; readonly id: number }
   /**

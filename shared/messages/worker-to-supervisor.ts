@@ -1,4 +1,5 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
+import type { ConnectionPart } from '../connections/connections.ts';
 import type { Explanation } from '../explain/explanation.ts';
 import type { StatsReport } from '../stats/report.ts';
 import type { ScriptAnswer } from './script-messages.ts';
@@ -18,6 +19,20 @@ export type WorkerToSupervisor =
       readonly kind: 'connections';
       readonly id: number;
       readonly listeners: readonly ListenerConnections[];
+    }
+  /** `error` says why there is no list. */
+  | {
+      readonly kind: 'listed_connections';
+      readonly id: number;
+      readonly part?: ConnectionPart;
+      readonly error?: string;
+    }
+  /** How many were chosen; `error` says why none was. */
+  | {
+      readonly kind: 'closing_connections';
+      readonly id: number;
+      readonly count?: number;
+      readonly error?: string;
     }
   /** `error` says why there is no explanation. */
   | {

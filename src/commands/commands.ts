@@ -9,6 +9,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   'reverse-proxy': async () =>
     (await import('./reverse-proxy/reverse-proxy-command.ts')).reverseProxyCommand,
   example: async () => (await import('./example/example-command.ts')).exampleCommand,
+  init: async () => (await import('./init/init-command.ts')).initCommand,
   features: async () => (await import('./features/features-command.ts')).featuresCommand,
   completion: async () => (await import('./completion/completion-command.ts')).completionCommand,
 };

@@ -6,6 +6,7 @@ export const COMMAND_SUMMARIES = [
   { name: 'drain', summary: 'drains a running server and waits for the end' },
   { name: 'reverse-proxy', summary: 'runs a server that passes every request on to a target' },
   { name: 'example', summary: 'prints a complete bootstrap for a purpose' },
+  { name: 'init', summary: 'makes a filter in TypeScript, with a test that passes' },
   { name: 'features', summary: 'lists the extensions of the API: served or refused' },
   { name: 'completion', summary: 'prints completions for bash, zsh or fish' },
 ] as const;

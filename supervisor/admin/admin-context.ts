@@ -12,6 +12,11 @@ import type { RefusedUpdate, UnreadyTargets } from '../store/discovery-status.ts
 import type { CertificateStatus } from '../tls/certificate-status.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/process/clock.ts';
+import type {
+  CloseOrder,
+  ConnectionQuestion,
+  WorkerConnections,
+} from '../../shared/connections/connections.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { LogLevels } from '../../shared/logging/log-settings.ts';
 import type { TimedLevels } from '../../shared/logging/timed-levels.ts';
@@ -46,6 +51,7 @@ export interface AdminContext {
   readonly commands: AdminCommands;
   readonly tap: TapView;
   readonly hosts: HostOrdersView;
+  readonly connections: ConnectionsView;
   /** What would become of a request; rejects where no worker can say. */
   explain(asked: AskedRequest): Promise<Explanation>;
   /** Modules of the operator's own, in all workers. */
@@ -253,6 +259,14 @@ export interface LoggingView {
   readonly timed: Pick<TimedLevels, 'begin' | 'keep' | 'leftMs'>;
   /** Per-file loggers with glob names (`--enable-fine-grain-logging`). */
   readonly fineGrain: boolean;
+}
+
+/** Open connections of clients. */
+interface ConnectionsView {
+  /** One reader for each worker. */
+  list(question: ConnectionQuestion): readonly WorkerConnections[];
+  /** How many each worker has chosen, or why it has not. */
+  close(order: CloseOrder): Promise<readonly (number | Error)[]>;
 }
 
 /** Requests recorded for a client. */

@@ -17,6 +17,8 @@ import {
   reopenLogs,
   resetCounters,
 } from './endpoints/commands.ts';
+import { CLOSE_PARAMS, closeConnections } from './endpoints/connections/close-connections.ts';
+import { CONNECTIONS_PARAMS, listConnections } from './endpoints/connections/list-connections.ts';
 import { answerContention } from './endpoints/contention.ts';
 import { DRAIN_PARAMS, drainListeners, undrainListeners } from './endpoints/drain.ts';
 import { answerDrainStatus, DRAIN_STATUS_PARAMS } from './endpoints/drain-status.ts';
@@ -114,6 +116,19 @@ function stateRoutes(types: MessageTypes): AdminRoute[] {
       large: true,
       params: CLUSTERS_PARAMS,
       handle: answerClusters,
+    }),
+    read({
+      path: '/connections',
+      help: 'print open connections of clients: listener, client, protocol, route, cluster, host, age, bytes',
+      large: true,
+      params: CONNECTIONS_PARAMS,
+      handle: listConnections,
+    }),
+    mutate({
+      path: '/connections/close',
+      help: 'close connections of clients by filter, a share of them over a time',
+      params: CLOSE_PARAMS,
+      handle: closeConnections,
     }),
     read({
       path: '/hosts',

@@ -235,6 +235,8 @@ export class WorkerHost {
       case 'stopped_listening':
       case 'profiled':
       case 'explained':
+      case 'listed_connections':
+      case 'closing_connections':
       case 'scripts':
       case 'connections':
         return void this.#calls.settle(reply.id, reply);

@@ -8,6 +8,11 @@ import { createBreakerPage } from '../../shared/limits/breaker-page.ts';
 import { createOutlierPage } from '../../shared/limits/outlier-page.ts';
 import { createScriptPage } from '../../shared/limits/script-page.ts';
 import { createRateLimitPage } from '../../shared/limits/rate-limit-page.ts';
+import type {
+  CloseOrder,
+  ConnectionQuestion,
+  WorkerConnections,
+} from '../../shared/connections/connections.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type {
@@ -21,10 +26,12 @@ import type { WorkerEvents } from './worker-events.ts';
 import { WorkerLives } from './worker-lives.ts';
 import type { SharedPages } from '../../shared/messages/heritage.ts';
 import {
-  type AskedAboutScripts,
+  closeConnections,
   countConnections,
   explain,
+  listConnections,
   profile,
+  type AskedAboutScripts,
   stepOfScripts,
 } from './worker-questions.ts';
 import type { WorkerProvision, WorkerSlotStatus } from './worker-slot.ts';
@@ -160,6 +167,30 @@ export class WorkerPool {
     );
   }
 
+  /** Each worker's open connections, to be read part by part. */
+  listConnections(question: ConnectionQuestion, limitMs: number): readonly WorkerConnections[] {
+    return this.#lives.provisioned().map(({ index, host }) => {
+      let walk: number | undefined;
+      return {
+        worker: index,
+        next: async () => {
+          const part = await listConnections(host, walk ?? question, limitMs);
+          walk = part.walk;
+          return part;
+        },
+      };
+    });
+  }
+
+  /** How many connections each worker has chosen, or why it has not. */
+  async closeConnections(order: CloseOrder, limitMs: number): Promise<readonly (number | Error)[]> {
+    return await Promise.all(
+      this.#lives
+        .provisioned()
+        .map(async ({ host }) => closeConnections(host, order, limitMs).catch(toError)),
+    );
+  }
+
   /** All workers serve the same: any of them knows. Rejects where none answers. */
   async explain(asked: AskedRequest, limitMs: number): Promise<Explanation> {
     const [slot] = this.#lives.provisioned();
@@ -208,4 +239,8 @@ export class WorkerPool {
   kill(): void {
     this.#lives.kill();
   }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

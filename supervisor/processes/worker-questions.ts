@@ -1,4 +1,9 @@
 /** What a worker is asked about itself, and what it answers. */
+import type {
+  CloseOrder,
+  ConnectionPart,
+  ConnectionQuestion,
+} from '../../shared/connections/connections.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
@@ -28,6 +33,36 @@ export async function explain(
   if (reply.kind !== 'explained') throw new Error(unexpected(reply));
   if (reply.explanation === undefined) throw new Error(reply.error ?? 'nothing is explained');
   return reply.explanation;
+}
+
+/** The first rows of a list, or with a number the further ones of one; rejects without an answer. */
+export async function listConnections(
+  worker: AskedWorker,
+  asked: ConnectionQuestion | number,
+  limitMs: number,
+): Promise<ConnectionPart> {
+  const reply = await worker.call(
+    (id) =>
+      typeof asked === 'number'
+        ? { kind: 'list_further_connections', id, walk: asked }
+        : { kind: 'list_connections', id, question: asked },
+    limitMs,
+  );
+  if (reply.kind !== 'listed_connections') throw new Error(unexpected(reply));
+  if (reply.part === undefined) throw new Error(reply.error ?? 'nothing is listed');
+  return reply.part;
+}
+
+/** Resolves with how many were chosen. */
+export async function closeConnections(
+  worker: AskedWorker,
+  order: CloseOrder,
+  limitMs: number,
+): Promise<number> {
+  const reply = await worker.call((id) => ({ kind: 'close_connections', id, order }), limitMs);
+  if (reply.kind !== 'closing_connections') throw new Error(unexpected(reply));
+  if (reply.count === undefined) throw new Error(reply.error ?? 'nothing is closed');
+  return reply.count;
 }
 
 /** Resolves with why there is no profile; the profile itself is in the file at `path`. */

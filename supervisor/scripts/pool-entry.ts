@@ -2,6 +2,7 @@
  * Checks a module in a thread of its own: reads its files, takes their types away, runs it once, and
  * asks its schema about the settings. Whatever the module does here, the supervisor goes on.
  */
+import { realpath } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { definedFilter, type FilterDefinition } from '../../shared/scripts/filter.ts';
@@ -91,11 +92,9 @@ async function readFile(
     if (files.length > 0) return undefined;
     throw new ModuleFault(`${path} is no module: its name must end in .ts, .mts, .js or .mjs`);
   }
-  if (folders !== undefined && !folders.some((folder) => isBelow(path, folder))) {
-    throw new ModuleFault(`${path} is not below a folder of --script-folders`);
-  }
+  const place = folders === undefined ? path : await placeBelow(path, folders);
   if (files.length >= SCRIPT_FILES_MAX) throw new ModuleFault('it has too many files');
-  const content = await readConfiguredFile(path, SCRIPT_CHARACTERS_MAX);
+  const content = await readConfiguredFile(place, SCRIPT_CHARACTERS_MAX);
   const text = stripTypes(path, content.toString());
   files.push({ path, text });
   const length = files.reduce((sum, each) => sum + each.text.length, 0);
@@ -103,8 +102,23 @@ async function readFile(
   return text;
 }
 
+/** The file itself, without links, which lead away from no folder that is named. */
+async function placeBelow(path: string, folders: readonly string[]): Promise<string> {
+  const named = folders.filter((folder) => isBelow(path, resolve(folder)));
+  if (named.length === 0)
+    throw new ModuleFault(`${path} is not below a folder of --script-folders`);
+  const place = await realpath(path);
+  for (const folder of named) {
+    // The folder may be a link itself, as mounted volumes are.
+    if (isBelow(place, await realpath(folder))) return place;
+  }
+  throw new ModuleFault(
+    `${path} is a link to a file that is not below a folder of --script-folders`,
+  );
+}
+
 function isBelow(path: string, folder: string): boolean {
-  return path.startsWith(`${resolve(folder)}/`);
+  return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }
 
 async function settingsIssues(

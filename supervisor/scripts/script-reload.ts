@@ -17,7 +17,7 @@ const USE_LIMIT_MS = 10_000;
 /** Beyond the module's own time, once to load it and once for its filters. */
 const PREPARE_EXTRA_MS = 5_000;
 
-export interface ScriptWorker {
+interface ScriptWorker {
   readonly index: number;
   /** Rejects when the worker has ended, or does not answer in time. */
   step(step: ScriptStep, limitMs: number): Promise<ScriptAnswer>;

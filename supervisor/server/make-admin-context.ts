@@ -23,6 +23,8 @@ import { makeConfigView } from '../admin/views/config-view.ts';
 const log = getLogger('admin');
 /** Of a worker that is busy with requests. */
 const EXPLAIN_LIMIT_MS = 5_000;
+/** The same; it looks at all its connections first. */
+const CONNECTIONS_LIMIT_MS = 10_000;
 
 export interface AdminContextInput {
   readonly options: Options;
@@ -70,6 +72,10 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     commands: parts.commands,
     hosts: makeHostOrdersView(parts),
     tap: makeTapView(parts),
+    connections: {
+      list: (question) => input.pool.listConnections(question, CONNECTIONS_LIMIT_MS),
+      close: async (order) => await input.pool.closeConnections(order, CONNECTIONS_LIMIT_MS),
+    },
     scripts: new ScriptReload({
       workers: () => input.pool.scriptWorkers(),
       log: (level, text) => log.log(level, text),

@@ -14,10 +14,10 @@ import type { EndpointStats } from '../stats/endpoint-stats.ts';
 import { ecmaScriptFilter, re2Filter } from '../stats/name-filter.ts';
 import { visitInSteps, type OrderedView, type Segment } from '../stats/ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
-import { prometheusPage, type PrometheusPageOptions } from './render/prometheus-page.ts';
+import { prometheusPage } from './render/prometheus-page.ts';
 import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
 import { protobufPage } from './render/protobuf-page.ts';
-import { textPage } from './render/text-page.ts';
+import { textPage, type TextPageOptions } from './render/text-page.ts';
 import { resetInSteps } from '../stats/reset-steps.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { readStatsParams, type StatsParams } from './stats-params.ts';
@@ -77,7 +77,7 @@ export class StatsPages implements StatsEndpoints {
     const read = readStatsParams({ query, accept, isPrometheus, filter });
     if (!read.ok) return { status: 400, body: read.error };
     await this.#options.beforeRead();
-    const page = await this.#page(read.params, query);
+    const page = this.#page(read.params, query);
     return read.params.isGzipped && acceptsGzip(acceptEncoding)
       ? { ...page, isGzipped: true }
       : page;
@@ -109,12 +109,12 @@ export class StatsPages implements StatsEndpoints {
   }
 
   async #names(): Promise<readonly string[]> {
-    return await this.#turns.run(this.#namesOf(await this.#options.view.segments()));
+    return await this.#turns.run(this.#namesInSteps());
   }
 
-  *#namesOf(segments: readonly Segment[]): Steps<readonly string[]> {
+  *#namesInSteps(): Steps<readonly string[]> {
     const names: string[] = [];
-    for (const segment of segments) {
+    for (const segment of yield* this.#options.view.inSteps()) {
       for (const group of ['texts', 'scalars', 'histograms'] as const) {
         const add = (_: number, prefix: string, suffix: string) => names.push(prefix + suffix);
         yield* visitInSteps(segment, group, add, NAMES_PER_STEP);
@@ -128,39 +128,47 @@ export class StatsPages implements StatsEndpoints {
     return names;
   }
 
-  async #page(params: StatsParams, query: Query): Promise<AdminResponse> {
-    const { store, endpoints, boundsOf } = this.#options;
-    const segments = await this.#options.view.segments();
-    const { format, selection, histogramMode } = params;
-    const listing = { store, segments, endpoints, selection, histogramMode, boundsOf };
+  #page(params: StatsParams, query: Query): AdminResponse {
+    const { format } = params;
     switch (format) {
       case 'text':
-        return { status: 200, body: textPage(listing) };
+        return { status: 200, body: this.#listed(params, textPage) };
       case 'json':
-        return { status: 200, contentType: 'application/json', body: jsonPage(listing) };
+        return {
+          status: 200,
+          contentType: 'application/json',
+          body: this.#listed(params, jsonPage),
+        };
       case 'html':
-        return this.#options.htmlForm(query, textPage(listing));
+        return this.#options.htmlForm(query, this.#listed(params, textPage));
       case 'prometheus': {
-        const { prometheusMode: histogramMode, exposition } = params;
-        const options = { ...params, store, endpoints, histogramMode, boundsOf };
-        const contentType = CONTENT_TYPES[exposition];
+        const contentType = CONTENT_TYPES[params.exposition];
         return {
           status: 200,
           ...(contentType === undefined ? {} : { contentType }),
-          body: this.#prometheusBody(segments, options),
+          body: this.#prometheusBody(params),
         };
       }
     }
   }
 
-  /** The plan is made with the page, so that it is not made for clients that are gone. */
-  *#prometheusBody(
-    segments: readonly Segment[],
-    options: Omit<PrometheusPageOptions, 'families'>,
-  ): Generator<string | Uint8Array> {
+  /** The order is made with the page, so that it is not made for clients that are gone. */
+  *#listed(
+    { selection, histogramMode }: StatsParams,
+    page: (listing: TextPageOptions) => Generator<string>,
+  ): Generator<string> {
+    const { store, endpoints, boundsOf, view } = this.#options;
+    const segments = yield* view.inSteps();
+    yield* page({ store, segments, endpoints, selection, histogramMode, boundsOf });
+  }
+
+  *#prometheusBody(params: StatsParams): Generator<string | Uint8Array> {
+    const { prometheusMode: histogramMode } = params;
+    const { store, endpoints, boundsOf, view } = this.#options;
+    const segments = yield* view.inSteps();
     const families = yield* this.#planOf(segments).families.result();
-    const page = { ...options, families };
-    yield* options.exposition === 'protobuf' ? protobufPage(page) : prometheusPage(page);
+    const page = { ...params, store, endpoints, histogramMode, boundsOf, families };
+    yield* params.exposition === 'protobuf' ? protobufPage(page) : prometheusPage(page);
   }
 
   /** Readers that come meanwhile share one. */

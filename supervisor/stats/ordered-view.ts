@@ -8,6 +8,7 @@
  */
 import type { StatKind } from '../../shared/stats/template.ts';
 import { LoopTurns, sortedInSteps, type Steps } from '../loop/loop-turns.ts';
+import { SharedSteps } from '../loop/shared-steps.ts';
 import type { Definition, StatStore } from './stat-store.ts';
 
 /** The three groups in which the pages list statistics. */
@@ -49,7 +50,7 @@ const ORDERED_PER_STEP = 512;
 /** Segments that are being made. */
 interface Making {
   readonly generation: number;
-  readonly segments: Promise<readonly Segment[]>;
+  readonly segments: SharedSteps<readonly Segment[]>;
 }
 
 export class OrderedView {
@@ -68,19 +69,22 @@ export class OrderedView {
 
   /** The segments in order. They stay valid: statistics removed meanwhile are not `live`. */
   async segments(): Promise<readonly Segment[]> {
+    return await this.#turns.run(this.inSteps());
+  }
+
+  /** The same, made in the turns of those who wait for it: without any it stands still. */
+  *inSteps(): Steps<readonly Segment[], ''> {
     const { generation } = this.#store;
     if (this.#generation === generation) return this.#segments;
-    // Readers that come meanwhile wait for the same.
-    if (this.#making?.generation !== generation) {
-      const segments = this.#turns.run(this.#make(generation));
-      this.#making = { generation, segments };
-    }
-    const making = this.#making;
-    try {
-      return await making.segments;
-    } finally {
-      if (this.#making === making) this.#making = undefined;
-    }
+    const known = this.#making;
+    const isKnown = known?.generation === generation && !known.segments.hasFailed;
+    const making = isKnown
+      ? known
+      : { generation, segments: new SharedSteps(this.#make(generation)) };
+    this.#making = making;
+    const segments = yield* making.segments.result();
+    if (this.#making === making) this.#making = undefined;
+    return segments;
   }
 
   *#make(generation: number): Steps<readonly Segment[]> {

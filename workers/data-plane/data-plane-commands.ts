@@ -2,6 +2,7 @@
  * What the worker's receive loop (process/commanded-worker.ts) commands: everything that carries
  * traffic. The loop knows nothing of HTTP, the data plane nothing of the channel.
  */
+import type { OperatedConnections } from '../connections/operated-connections.ts';
 import type { ScriptModules } from '../filters/http/script/script-modules.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
@@ -32,6 +33,8 @@ export interface DataPlane {
   countConnections(): readonly ListenerConnections[];
   /** Ends what is open on these listeners at once. */
   cutConnections(listeners: readonly string[]): void;
+  /** Open connections one by one, and their end. */
+  readonly connections: Pick<OperatedConnections, 'list' | 'listFurther' | 'close'>;
   setHealthCheckFailed(failed: boolean): void;
   /** Modules of the operator. */
   readonly scripts: Pick<ScriptModules, 'disable' | 'list' | 'prepare' | 'use' | 'drop'>;

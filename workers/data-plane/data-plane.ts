@@ -14,7 +14,6 @@ import { type DataPlaneEnv, pagesOf } from '../loop/data-plane-env.ts';
 import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
-import type { RouteTable } from '../stream/route.ts';
 import { makeClusterFilters } from './filter-parts.ts';
 import { makeClients } from './make-clients.ts';
 import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
@@ -26,6 +25,7 @@ import type { Taps } from '../tap/taps.ts';
 import { OverloadGate } from '../loop/overload-gate.ts';
 import { finish, type Steps } from '../loop/sliced-work.ts';
 import { WorkerLoop } from '../loop/worker-loop.ts';
+import { OperatedConnections } from '../connections/operated-connections.ts';
 import { ConnectionLimits } from '../listener/connection-limits.ts';
 import type { DrainState } from '../listener/drain-state.ts';
 import type { CompilerContext } from './compiler-context.ts';
@@ -70,6 +70,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #compiler: CompilerContext;
   readonly #listeners: ListenerSet;
   readonly #udpListeners: UdpListeners;
+  readonly connections: OperatedConnections;
   #outlierPage: OutlierPage | undefined;
   #breakerPage: BreakerPage | undefined;
   #rateLimitPage: RateLimitPage | undefined;
@@ -138,6 +139,7 @@ class WorkerDataPlane implements DataPlane {
       pages,
     };
     this.#udpListeners = new UdpListeners({ ...this.#compiler, ...env });
+    this.connections = new OperatedConnections(env, this.#loop, () => this.#listeners.all());
     this.#changes = this.#makeChanges();
   }
 
@@ -227,7 +229,7 @@ class WorkerDataPlane implements DataPlane {
       case 'put_host_answers':
         return () => this.#clusters.get(update.cluster)?.wantedHosts?.answered(update.answers);
       case 'put_route_configuration': {
-        const table: RouteTable = buildRouteTable(update.routes, this.#runtime);
+        const table = buildRouteTable(update.routes, this.#runtime);
         return () => {
           this.#routes.put(update.key, table, holdViews(update.routes, this.#env.stats));
         };

@@ -9,8 +9,10 @@ import { makeAdmissionControlFilter } from './http/admission-control.ts';
 import { makeAwsLambdaFilter } from './http/aws/lambda.ts';
 import { makeAwsRequestSigningFilter } from './http/aws/request-signing.ts';
 import { makeBandwidthLimitFilter } from './http/bandwidth-limit/bandwidth-limit.ts';
-import { makeBasicAuthFilter } from './http/basic-auth.ts';
-import { makeBufferFilter } from './http/buffer.ts';
+import { makeBasicAuthFilter } from './http/auth/basic-auth.ts';
+import { makeBodySizeLimitFilter } from './http/limits/body-size-limit.ts';
+import { makeCdnLoopFilter } from './http/cdn-loop.ts';
+import { makeBufferFilter } from './http/limits/buffer.ts';
 import { makeCompressorFilter } from './http/compressor/compressor.ts';
 import { makeCorsFilter } from './http/cors.ts';
 import { makeCsrfFilter } from './http/csrf.ts';
@@ -63,6 +65,8 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   basic_auth: makeBasicAuthFilter,
   cors: makeCorsFilter,
   fault: makeFaultFilter,
+  body_size_limit: makeBodySizeLimitFilter,
+  cdn_loop: makeCdnLoopFilter,
   buffer: makeBufferFilter,
   local_ratelimit: makeLocalRateLimitFilter,
   rbac: makeRbacFilter,

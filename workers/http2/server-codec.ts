@@ -7,7 +7,7 @@ import type { Runtime } from '../loop/runtime.ts';
 import type { TimerList } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Wire } from '../net/wire.ts';
-import type { ServerCodec, ServerCodecOwner } from '../stream/codec.ts';
+import type { ServerCodec, ServerCodecOwner, RequestDecoder } from '../stream/codec.ts';
 import type { Protocol } from '../stream/stream-info.ts';
 import type { Http2Stats } from './codec-stats.ts';
 import { ErrorCode, LARGEST_STREAM_ID } from './frames.ts';
@@ -89,6 +89,13 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
 
   get openStreams(): number {
     return this.session.table.open.size;
+  }
+
+  *decoders(): Generator<RequestDecoder> {
+    for (let each = this.session.table.open.first; each !== undefined; each = each.next) {
+      const decoder = each.user instanceof Http2ServerStream ? each.user.decoder : undefined;
+      if (decoder !== undefined) yield decoder;
+    }
   }
 
   onData(input: Buffer, start: number, end: number): void {

@@ -27,7 +27,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   readonly stream: Http2Stream;
   readonly openedMs: number;
   /** The manager's stream, until one of the two has ended the exchange. */
-  #decoder: RequestDecoder | undefined = undefined;
+  decoder: RequestDecoder | undefined = undefined;
   #hasRequest = false;
   #isHead = false;
   #isUpgrade = false;
@@ -63,7 +63,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   }
 
   begin(decoder: RequestDecoder): void {
-    this.#decoder = decoder;
+    this.decoder = decoder;
   }
 
   onHeaders(endStream: boolean): void {
@@ -88,29 +88,29 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   }
 
   #deliver(headers: HeaderMap, shape: RequestShape, endStream: boolean): void {
-    if (shape.expectsContinue) this.#decoder?.onExpectContinue();
-    this.#decoder?.decodeHeaders(headers, endStream);
+    if (shape.expectsContinue) this.decoder?.onExpectContinue();
+    this.decoder?.decodeHeaders(headers, endStream);
   }
 
   #onTrailers(trailers: HeaderMap, endStream: boolean): void {
     const isWhole = endStream && this.#requestLength.take(0, true);
     if (!isWhole) return this.#refuse('invalid', VIOLATION);
-    if (trailers.count > 0) this.#decoder?.decodeTrailers(trailers);
-    else this.#decoder?.decodeData(EMPTY, true);
+    if (trailers.count > 0) this.decoder?.decodeTrailers(trailers);
+    else this.decoder?.decodeData(EMPTY, true);
   }
 
   onData(data: Buffer, endStream: boolean): void {
     const isRight = this.#requestLength.take(data.length, endStream);
-    if (isRight) this.#decoder?.decodeData(data, endStream);
+    if (isRight) this.decoder?.decodeData(data, endStream);
     else this.#refuse('invalid', VIOLATION);
   }
 
   onMetadata(metadata: Metadata): void {
-    this.#decoder?.decodeMetadata?.(metadata);
+    this.decoder?.decodeMetadata?.(metadata);
   }
 
   onReset(code: number, isRemote: boolean): void {
-    const decoder = this.#decoder;
+    const decoder = this.decoder;
     this.#end(isRemote && !this.isAnswered);
     if (!isRemote) decoder?.onReset('protocol_error', VIOLATION);
     else decoder?.onReset('remote_reset', resetDetails(code, this.stream.isRemoteEnded));
@@ -119,18 +119,18 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   /** The connection ends, and with it the exchange. */
   onConnectionEnd(reason: 'connection_termination' | 'protocol_error', details?: string): void {
-    const decoder = this.#decoder;
+    const decoder = this.decoder;
     this.#end(false);
     decoder?.onReset(reason, details);
   }
 
   onWriteBlocked(blocked: boolean): void {
-    this.#decoder?.onWriteBlocked(blocked);
+    this.decoder?.onWriteBlocked(blocked);
   }
 
   onLocalEnd(): void {
     // Nobody waits for the rest of the request.
-    const decoder = this.#decoder;
+    const decoder = this.decoder;
     this.#reset(ErrorCode.noError);
     decoder?.onReset('local_reset');
     this.#owner.onStreamOver();
@@ -203,7 +203,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   }
 
   refuseMessage(fault: MessageFault): void {
-    const decoder = this.#decoder;
+    const decoder = this.decoder;
     this.#reset(ErrorCode.internalError);
     decoder?.onReset('protocol_error', `http2.${fault}`);
     this.#owner.onStreamOver();
@@ -220,13 +220,13 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
   }
 
   onException(): void {
-    this.#decoder?.onException?.();
+    this.decoder?.onException?.();
     if (!this.stream.isClosed) this.resetStream();
   }
 
   /** A message that breaks the rules; nothing of it is passed on from here. */
   #refuse(kind: FieldsFault['kind'], details: string): void {
-    const decoder = this.#decoder;
+    const decoder = this.decoder;
     if (this.stream.isClosed) return;
     if (kind !== 'invalid') {
       this.#owner.stats.count(SIZE_STATS[kind]);
@@ -247,7 +247,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   /** The body is not what its head says: the client sees that the message is not whole. */
   #breakOff(): void {
-    const decoder = this.#decoder;
+    const decoder = this.decoder;
     this.#noteParts(1);
     this.#reset(ErrorCode.internalError);
     decoder?.onReset('local_reset');
@@ -256,13 +256,13 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   /** The answer's end is about to be written. */
   #noteEnd(): void {
-    if (this.stream.isRemoteEnded) this.#decoder = undefined;
+    if (this.stream.isRemoteEnded) this.decoder = undefined;
   }
 
   /** The answer is whole; a client that still sends is told that nobody waits for it. */
   #afterEnd(): void {
-    const decoder = this.#decoder;
-    this.#decoder = undefined;
+    const decoder = this.decoder;
+    this.decoder = undefined;
     decoder?.onReset('local_reset');
     if (!this.stream.isClosed) this.#armFlush();
   }
@@ -281,7 +281,7 @@ export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwne
 
   /** The stream is over; counted once. */
   #end(isPremature: boolean): void {
-    this.#decoder = undefined;
+    this.decoder = undefined;
     this.#flushTimer?.disarm();
     if (this.#isOver) return;
     this.#isOver = true;

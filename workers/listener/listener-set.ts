@@ -61,7 +61,7 @@ export class ListenerSet {
     this.#idleCloser = new IdleCloser({
       loop: parts.loop,
       clock: env.clock,
-      listeners: () => this.#all(),
+      listeners: () => this.all(),
       limitMs: (name) => parts.drain.idleLimitMs(name),
     });
     reportIoPath(env);
@@ -132,12 +132,12 @@ export class ListenerSet {
   }
 
   countConnections(): readonly ListenerConnections[] {
-    return this.#all().map((listener) => listener.connectionCounts());
+    return this.all().map((listener) => listener.connectionCounts());
   }
 
   /** Ends what is open on these listeners at once. */
   cutConnections(names: readonly string[]): void {
-    for (const listener of this.#all()) {
+    for (const listener of this.all()) {
       if (names.includes(listener.name)) listener.closeConnections();
     }
   }
@@ -145,7 +145,7 @@ export class ListenerSet {
   /** Resolves when none accepts any more; what is open goes on. */
   async stopAll(): Promise<void> {
     this.#idleCloser.stop();
-    await Promise.all(this.#all().map((listener) => listener.stopListening(false)));
+    await Promise.all(this.all().map((listener) => listener.stopListening(false)));
   }
 
   /**
@@ -157,17 +157,18 @@ export class ListenerSet {
     const sinceMs = clock.monotonicMs() - LAST_MS;
     const deadlineMs = clock.monotonicMs() + ANSWER_LIMIT_MS;
     this.#parts.drain.start({ startedAtNs: clock.monotonicNs(), immediate: true });
-    const isAwaited = (): boolean => this.#all().some((each) => each.hasUnanswered(sinceMs));
+    const isAwaited = (): boolean => this.all().some((each) => each.hasUnanswered(sinceMs));
     while (isAwaited() && clock.monotonicMs() < deadlineMs) {
       await new Promise<void>((resolve) => clock.after(ANSWER_POLL_MS, resolve));
     }
   }
 
   cutAll(): void {
-    for (const listener of this.#all()) listener.closeConnections();
+    for (const listener of this.all()) listener.closeConnections();
   }
 
-  #all(): readonly WorkerListener[] {
+  /** Also removed ones with open connections. */
+  all(): readonly WorkerListener[] {
     return [...this.#listeners.values(), ...this.#draining];
   }
 

@@ -64,6 +64,11 @@ export class OpenConnections {
     return this.#places.size;
   }
 
+  /** As they are now, the oldest first. */
+  all(): readonly OpenConnection[] {
+    return this.#places.all();
+  }
+
   uses(version: CompiledListener): boolean {
     return this.#some((place) => place.version === version);
   }

@@ -178,6 +178,17 @@ export class HttpConnection
     return this.codec.openStreams;
   }
 
+  *streams(): Generator<StreamInfo> {
+    const decoders = this.codec.decoders?.();
+    let isAny = false;
+    for (const each of decoders ?? []) {
+      if (!(each instanceof HttpStream)) continue;
+      isAny = true;
+      yield each.info;
+    }
+    if (!isAny && this.#newest !== undefined) yield this.#newest.info;
+  }
+
   /** Ends a connection without a stream, as soon as what was written has left. */
   closeIdle(): void {
     if (this.codec.openStreams > 0 || this.#isClosing) return;

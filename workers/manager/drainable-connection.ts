@@ -89,6 +89,19 @@ export abstract class DrainableConnection implements TimerOwner {
     drain?.arm(this.drainTimer);
   }
 
+  /** An operator asks: the next answer says goodbye, or the time of a drain passes without one. */
+  closeGracefully(): void {
+    const { stats } = this.manager.parts;
+    if (this.#isDraining) return;
+    stats.count(CX_DRAIN_CLOSE);
+    if (this.traits === undefined) return this.close();
+    if (this.traits.isMultiplexed) return this.announceDrain();
+    this.startDrain();
+    const { drain } = this.manager;
+    if (drain !== undefined) drain.arm(this.drainTimer);
+    else if (this.codec.openStreams === 0) this.onTimer(TIMER_DRAIN);
+  }
+
   /** The next request is the last: one that may be on its way is answered, whenever it comes. */
   protected endSafely(): void {
     const softDrain = this.traits?.softDrain;

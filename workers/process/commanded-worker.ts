@@ -19,6 +19,7 @@ import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
+import { answerQuestion, isQuestion, type Question } from './answer-questions.ts';
 import { collectYoung } from './collect-young.ts';
 import { stepOfScripts, type ScriptCommand } from './script-commands.ts';
 import { takePages, takeSockets } from './take-descriptors.ts';
@@ -127,6 +128,7 @@ export class CommandedWorker {
 
   #obey(command: StartedCommand, { dataPlane, stats }: Started): void {
     if (isDrainCommand(command)) return this.#obeyDrain(command, dataPlane);
+    if (isQuestion(command)) return void this.#answer(command, dataPlane);
     switch (command.kind) {
       case 'apply':
         return this.#apply(command, dataPlane);
@@ -148,8 +150,6 @@ export class CommandedWorker {
         return dataPlane.setCheckingWorkers(command.workers);
       case 'stop_listening':
         return void this.#stopListening(command, dataPlane);
-      case 'explain':
-        return void this.#explain(command, dataPlane);
       case 'profile':
         return void this.#profile(command);
       default:
@@ -230,15 +230,8 @@ export class CommandedWorker {
     this.#reply({ kind: 'stopped_listening', id: command.id });
   }
 
-  async #explain(
-    { id, asked }: Extract<StartedCommand, { kind: 'explain' }>,
-    dataPlane: DataPlane,
-  ): Promise<void> {
-    try {
-      this.#reply({ kind: 'explained', id, explanation: await dataPlane.explain(asked) });
-    } catch (error) {
-      this.#reply({ kind: 'explained', id, error: errorText(error) });
-    }
+  async #answer(question: Question, dataPlane: DataPlane): Promise<void> {
+    this.#reply(await answerQuestion(question, dataPlane));
   }
 
   async #profile({ id, ...what }: Extract<StartedCommand, { kind: 'profile' }>): Promise<void> {

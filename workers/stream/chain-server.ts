@@ -28,11 +28,15 @@ export interface ServedConnection {
   /**
    * Requests that are open; absent where bytes have no requests: such a connection is never idle.
    */
-  readonly openStreams?: number;
+  readonly openStreams?: number | undefined;
   /** Monotonic milliseconds since which nothing was asked; undefined with a stream open. */
   readonly idleSinceMs?: number | undefined;
   /** Ends a connection without a stream, as soon as what was written has left. */
   closeIdle?(): void;
+  /** Lets the client finish, as far as the protocol can ask it to; absent: it cannot. */
+  closeGracefully?(): void;
+  /** Requests that are open, or else the last one; absent where there are none. */
+  streams?(): Iterable<StreamInfo>;
 }
 
 /** Hears of a connection's end, once; the listener's accounting. */

@@ -163,4 +163,6 @@ export interface ServerCodec {
   /** Takes no further request; the owner is about to close. */
   stop(): void;
   readonly openStreams: number;
+  /** Who receives the open requests; absent where only one can be open. */
+  decoders?(): Iterable<RequestDecoder>;
 }

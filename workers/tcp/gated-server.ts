@@ -130,6 +130,27 @@ class GatedConnection
     return this.#served.describe?.() ?? this.#info;
   }
 
+  closeGracefully(): void {
+    if (this.#served.closeGracefully === undefined) this.close();
+    else this.#served.closeGracefully();
+  }
+
+  streams(): Iterable<StreamInfo> {
+    return this.#served.streams?.() ?? [];
+  }
+
+  get openStreams(): number | undefined {
+    return this.#served.openStreams;
+  }
+
+  get idleSinceMs(): number | undefined {
+    return this.#served.idleSinceMs;
+  }
+
+  closeIdle(): void {
+    this.#served.closeIdle?.();
+  }
+
   onConnectionEnd(): void {
     this.#waiting?.cancel();
     this.#waiting = undefined;

@@ -8,8 +8,10 @@ import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.t
 import { AWS_LAMBDA_DECLARATION } from './http/aws/lambda.ts';
 import { AWS_REQUEST_SIGNING_DECLARATION } from './http/aws/request-signing.ts';
 import { BANDWIDTH_LIMIT_DECLARATION } from './http/limits/bandwidth-limit.ts';
-import { BASIC_AUTH_DECLARATION } from './http/basic-auth.ts';
-import { BUFFER_DECLARATION } from './http/buffer.ts';
+import { BASIC_AUTH_DECLARATION } from './http/auth/basic-auth.ts';
+import { BODY_SIZE_LIMIT_DECLARATION } from './http/limits/body-size-limit.ts';
+import { BUFFER_DECLARATION } from './http/limits/buffer.ts';
+import { CDN_LOOP_DECLARATION } from './http/cdn-loop.ts';
 import { COMPOSITE_DECLARATION } from './http/matching/composite.ts';
 import { COMPRESSOR_DECLARATION } from './http/compressor.ts';
 import { CORS_DECLARATION } from './http/cors.ts';
@@ -57,6 +59,8 @@ const HTTP_FILTERS = [
   ROUTER_DECLARATION,
   CORS_DECLARATION,
   FAULT_DECLARATION,
+  CDN_LOOP_DECLARATION,
+  BODY_SIZE_LIMIT_DECLARATION,
   BUFFER_DECLARATION,
   LOCAL_RATE_LIMIT_DECLARATION,
   RBAC_DECLARATION,

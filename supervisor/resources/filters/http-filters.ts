@@ -12,8 +12,10 @@ import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
 import { AWS_LAMBDA_FILTER } from './http/aws/lambda.ts';
 import { AWS_REQUEST_SIGNING_FILTER } from './http/aws/request-signing.ts';
 import { BANDWIDTH_LIMIT_FILTER } from './http/bandwidth-limit.ts';
-import { BASIC_AUTH_FILTER } from './http/basic-auth.ts';
-import { BUFFER_FILTER } from './http/buffer.ts';
+import { BASIC_AUTH_FILTER } from './http/auth/basic-auth.ts';
+import { BODY_SIZE_LIMIT_FILTER } from './http/limits/body-size-limit.ts';
+import { CDN_LOOP_FILTER } from './http/cdn-loop.ts';
+import { BUFFER_FILTER } from './http/limits/buffer.ts';
 import { compositeFilter, matchedFilter } from './http/matching/composite.ts';
 import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
 import { CORS_FILTER } from './http/cors.ts';
@@ -66,6 +68,8 @@ const ROWS = {
   router: ROUTER_FILTER,
   cors: CORS_FILTER,
   fault: FAULT_FILTER,
+  body_size_limit: BODY_SIZE_LIMIT_FILTER,
+  cdn_loop: CDN_LOOP_FILTER,
   buffer: BUFFER_FILTER,
   local_ratelimit: LOCAL_RATE_LIMIT_FILTER,
   rbac: RBAC_FILTER,

@@ -11,7 +11,7 @@ import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
 import { CREDENTIAL_INJECTOR_FILTER } from './http/auth/credential-injector.ts';
 import { AWS_LAMBDA_FILTER } from './http/aws/lambda.ts';
 import { AWS_REQUEST_SIGNING_FILTER } from './http/aws/request-signing.ts';
-import { BUFFER_FILTER } from './http/buffer.ts';
+import { BUFFER_FILTER } from './http/limits/buffer.ts';
 import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
 import { EXT_PROC_FILTER } from './http/ext-proc/ext-proc.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';

@@ -48,6 +48,8 @@ describe('the packed program', () => {
       'docs/options.md',
       'CHANGELOG.md',
       'dist/exports/filter.d.ts',
+      'dist/exports/testing.d.cts',
+      'dist/exports/register-hooks.js',
     ]) {
       assert.ok(existsSync(join(unpacked, file)), file);
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import { startControlPlane } from '../../support/peers/control-plane.ts';
@@ -32,6 +32,13 @@ describe('scripts of a control plane', () => {
     writeFileSync(allowed.file('two.ts'), moduleOf('two'));
     writeFileSync(allowed.file('broken.ts'), 'export default {');
     writeFileSync(scratch.file('outside.ts'), moduleOf('outside'));
+    symlinkSync(scratch.file('outside.ts'), allowed.file('link.ts'));
+    symlinkSync(scratch.path, allowed.file('folder'));
+    symlinkSync(allowed.file('one.ts'), allowed.file('other-name.ts'));
+    writeFileSync(
+      allowed.file('imports.ts'),
+      `import './folder/outside.ts';\n${moduleOf('imports')}`,
+    );
     await using control = await startControlPlane();
     control.set(EXTENSION, '1', [script(allowed.file('one.ts'))]);
     const filters = [
@@ -77,6 +84,12 @@ describe('scripts of a control plane', () => {
     await refusal('outside.ts is not below a folder of --script-folders');
     control.set(EXTENSION, '4', [script(allowed.file('broken.ts'))]);
     await refusal(`cannot load the module ${allowed.file('broken.ts')}`);
+    control.set(EXTENSION, '5', [script(allowed.file('link.ts'))]);
+    await refusal('link.ts is a link to a file that is not below a folder of --script-folders');
+    control.set(EXTENSION, '6', [script(allowed.file('imports.ts'))]);
+    await refusal('folder/outside.ts is a link to a file that is not below');
     assert.equal(await ask(), 'two');
+    control.set(EXTENSION, '7', [script(allowed.file('other-name.ts'))]);
+    await waitUntil('a link within the folder', async () => (await ask()) === 'one');
   });
 });

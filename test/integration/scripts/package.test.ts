@@ -1,32 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import { startHttpUpstream } from '../../support/peers/upstream.ts';
-import { WAIT_LIMIT_MS } from '../../support/wait.ts';
-import { makeScratch, type Scratch } from '../../support/scratch.ts';
+import { consumer, PACKAGE_ROOT, runFile } from '../../support/scripts/consumer.ts';
 import { ROUTER, scriptFilter } from '../../support/scripts/script-server.ts';
-
-const execute = promisify(execFile);
-const run = async (file: string, args: readonly string[]): Promise<{ stdout: string }> =>
-  await execute(file, args, { timeout: WAIT_LIMIT_MS, killSignal: 'SIGKILL' });
-const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
-
-/** A folder of somebody else's, with the package installed. */
-function consumer(files: Readonly<Record<string, string>>): Scratch {
-  const scratch = makeScratch();
-  mkdirSync(scratch.file('node_modules/@types'), { recursive: true });
-  symlinkSync(ROOT, scratch.file('node_modules/sluice'));
-  symlinkSync(
-    join(ROOT, 'node_modules', '@types', 'node'),
-    scratch.file('node_modules/@types/node'),
-  );
-  for (const [name, text] of Object.entries(files)) writeFileSync(scratch.file(name), text);
-  return scratch;
-}
 
 const FILTER = `
   schema: object({ header: string(), times: number().optional(1) }),
@@ -76,8 +54,8 @@ export default defineFilter({
   }),
 });`,
     });
-    const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
-    const { stdout } = await run(tsc, ['-p', folder.path]).catch((error: unknown) => ({
+    const tsc = join(PACKAGE_ROOT, 'node_modules', '.bin', 'tsc');
+    const { stdout } = await runFile(tsc, ['-p', folder.path]).catch((error: unknown) => ({
       stdout: (error as { readonly stdout: string }).stdout,
     }));
     assert.equal(stdout, '');
@@ -117,7 +95,7 @@ export default defineFilter({ create: () => ({
         clusters: [staticCluster('up', [upstream.port])],
       },
     };
-    const { stdout } = await run(process.execPath, [
+    const { stdout } = await runFile(process.execPath, [
       folder.file('program.cjs'),
       JSON.stringify(config),
     ]);

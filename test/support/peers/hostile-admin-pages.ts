@@ -183,6 +183,7 @@ export function hostilePages(clusters: number): readonly HostilePage[] {
     get('/help'),
     get('/'),
     get('/drain_status'),
+    get('/connections?format=json&sort=bytes'),
     get('/explain?url=http://a.test/&header=x-a:b'),
     get('/hystrix_event_stream'),
     get('/heap_dump'),

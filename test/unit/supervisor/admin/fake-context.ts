@@ -42,6 +42,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
   const base: AdminContext = {
     clock: systemClock,
     hosts: { put: () => undefined, takeBack: () => false, list: () => [] },
+    connections: { list: () => [], close: async () => [] },
     explain: async () => ({ end: { why: 'nobody serves' } }),
     scripts: { list: async () => [], reload: async () => ({ isDone: true, modules: [] }) },
     turns: new LoopTurns(),

@@ -2,16 +2,16 @@
 import type {
   BasicAuth,
   BasicAuthPerRoute as PerRouteMessage,
-} from '../../../../shared/api/generated/envoy/extensions/filters/http/basic_auth/v3/basic_auth.ts';
-import { toByteString } from '../../../../shared/regex/byte-string.ts';
+} from '../../../../../shared/api/generated/envoy/extensions/filters/http/basic_auth/v3/basic_auth.ts';
+import { toByteString } from '../../../../../shared/regex/byte-string.ts';
 import type {
   BasicAuthPerRoute,
   BasicAuthFilterSettings,
-} from '../../../../shared/resources/filters/http/basic-auth.ts';
-import { isSkippedSecret, readDataSource, readFilledSource } from '../../data-source.ts';
-import { knownFields, refuseOtherFields } from '../../fields.ts';
-import type { Scope } from '../../scope.ts';
-import { httpFilter, perRoute } from '../http-filter-row.ts';
+} from '../../../../../shared/resources/filters/http/auth/basic-auth.ts';
+import { isSkippedSecret, readDataSource, readFilledSource } from '../../../data-source.ts';
+import { knownFields, refuseOtherFields } from '../../../fields.ts';
+import type { Scope } from '../../../scope.ts';
+import { httpFilter, perRoute } from '../../http-filter-row.ts';
 
 const FIELDS = knownFields<BasicAuth>([
   'users',

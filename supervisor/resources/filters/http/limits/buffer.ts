@@ -2,13 +2,13 @@
 import type {
   Buffer as BufferMessage,
   BufferPerRoute as BufferPerRouteMessage,
-} from '../../../../shared/api/generated/envoy/extensions/filters/http/buffer/v3/buffer.ts';
+} from '../../../../../shared/api/generated/envoy/extensions/filters/http/buffer/v3/buffer.ts';
 import type {
   BufferPerRoute,
   BufferFilterSettings,
-} from '../../../../shared/resources/filters/http/buffer.ts';
-import { optional } from '../../values.ts';
-import { httpFilter, perRoute } from '../http-filter-row.ts';
+} from '../../../../../shared/resources/filters/http/limits/buffer.ts';
+import { optional } from '../../../values.ts';
+import { httpFilter, perRoute } from '../../http-filter-row.ts';
 
 const BUFFER_PER_ROUTE_TYPE = 'envoy.extensions.filters.http.buffer.v3.BufferPerRoute';
 

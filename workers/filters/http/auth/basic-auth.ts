@@ -7,14 +7,14 @@ import type {
   BasicAuthOptions,
   BasicAuthPerRoute,
   BasicAuthFilterSettings,
-} from '../../../shared/resources/filters/http/basic-auth.ts';
-import { BASIC_AUTH } from '../../../shared/resources/filters/http/basic-auth.ts';
-import { dictionary, type Struct } from '../../../shared/text/dictionary.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../stream/filter.ts';
-import type { HeaderMap } from '../../stream/header-map.ts';
-import { addMetadata } from '../common/add-metadata.ts';
-import { CompiledSettings, type FilterContext } from '../filter-context.ts';
-import { PassThroughFilter } from '../pass-through-filter.ts';
+} from '../../../../shared/resources/filters/http/auth/basic-auth.ts';
+import { BASIC_AUTH } from '../../../../shared/resources/filters/http/auth/basic-auth.ts';
+import { dictionary, type Struct } from '../../../../shared/text/dictionary.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../../stream/filter.ts';
+import type { HeaderMap } from '../../../stream/header-map.ts';
+import { addMetadata } from '../../common/add-metadata.ts';
+import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
+import { PassThroughFilter } from '../../pass-through-filter.ts';
 
 interface BasicAuthParts {
   readonly name: string;

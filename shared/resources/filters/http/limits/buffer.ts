@@ -1,6 +1,6 @@
 /** Settings of envoy.filters.http.buffer. */
-import type { FilterResource } from '../declare-filter.ts';
-import { declareKind } from '../declare-filter.ts';
+import type { FilterResource } from '../../declare-filter.ts';
+import { declareKind } from '../../declare-filter.ts';
 
 interface BufferOptions {
   readonly maxRequestBytes: number;

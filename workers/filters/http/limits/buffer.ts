@@ -5,17 +5,17 @@
 import type {
   BufferPerRoute,
   BufferFilterSettings,
-} from '../../../shared/resources/filters/http/buffer.ts';
+} from '../../../../shared/resources/filters/http/limits/buffer.ts';
 import type {
   DataStatus,
   FilterCallbacks,
   FilterFactory,
   HeadersStatus,
-} from '../../stream/filter.ts';
-import type { HeaderMap } from '../../stream/header-map.ts';
-import { refuseLargeRequest } from '../common/kept-body.ts';
-import type { FilterContext } from '../filter-context.ts';
-import { PassThroughFilter } from '../pass-through-filter.ts';
+} from '../../../stream/filter.ts';
+import type { HeaderMap } from '../../../stream/header-map.ts';
+import { refuseLargeRequest } from '../../common/kept-body.ts';
+import type { FilterContext } from '../../filter-context.ts';
+import { PassThroughFilter } from '../../pass-through-filter.ts';
 
 export function makeBufferFilter(
   { name, options: { maxRequestBytes } }: BufferFilterSettings,

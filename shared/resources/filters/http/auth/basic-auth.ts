@@ -1,8 +1,8 @@
 /** Settings and stats of envoy.filters.http.basic_auth. */
-import type { FilterResource } from '../declare-filter.ts';
-import { declareKind } from '../declare-filter.ts';
-import { defineTemplate } from '../../../stats/template.ts';
-import { counter } from '../../../stats/templates/spec.ts';
+import type { FilterResource } from '../../declare-filter.ts';
+import { declareKind } from '../../declare-filter.ts';
+import { defineTemplate } from '../../../../stats/template.ts';
+import { counter } from '../../../../stats/templates/spec.ts';
 
 export interface BasicAuthOptions extends BasicAuthPerRoute {
   /** Header that carries the user's name upstream; empty for none. */
