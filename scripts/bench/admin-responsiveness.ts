@@ -14,7 +14,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeScratch } from '../../test/support/scratch.ts';
 import { startSluice } from '../../test/support/programs/sluice.ts';
-import { adminBootstrap, hostilePages } from '../../test/support/peers/hostile-admin-pages.ts';
+import {
+  adminBootstrap,
+  hostilePages,
+} from '../../test/support/peers/hostile/hostile-admin-pages.ts';
 import { cpuSeconds } from './stats/big-server.ts';
 import type { ProbeLine } from './support/loop-probe-main.ts';
 

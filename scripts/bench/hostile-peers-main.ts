@@ -13,7 +13,7 @@ import {
   meetAbortedResponses,
   stall,
   startHostileUpstream,
-} from '../../test/support/peers/hostile-peers.ts';
+} from '../../test/support/peers/hostile/hostile-peers.ts';
 
 const FLOOD_CONNECTIONS = 300;
 const [port = 0, perSecond = 0] = process.argv.slice(2).map(Number);

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { attackRandom, attackRuns, attackTurns } from '../support/attack.ts';
 import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
 import { readStrictly } from '../support/parts/strict-message.ts';
-import { HOSTILE_TEXTS } from '../support/peers/hostile-text.ts';
+import { HOSTILE_TEXTS } from '../support/peers/hostile/hostile-text.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
 import { startRawUpstream, type RawUpstream } from '../support/peers/upstream.ts';
 import { startSluice, type Sluice } from '../support/programs/sluice.ts';

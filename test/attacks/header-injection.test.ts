@@ -11,7 +11,7 @@ import { StreamInfo } from '../../workers/stream/stream-info.ts';
 import { HeaderMap } from '../../workers/stream/header-map.ts';
 import type { CertificateInfo, TlsInfo } from '../../workers/net/connection-info.ts';
 import { compileCelText } from '../../supervisor/cel/compile-cel.ts';
-import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile-text.ts';
+import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile/hostile-text.ts';
 import { ClientHarness, ServerHarness } from '../support/peers/http1.ts';
 import { addition } from '../support/parts/routes.ts';
 import { connectionInfo, requestHeaders } from '../support/parts/stream.ts';

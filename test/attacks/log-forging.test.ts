@@ -11,7 +11,7 @@ import { defaultLogFormat } from '../../shared/logging/default-format.ts';
 import { LogSystem } from '../../shared/logging/log-system.ts';
 import { compileLogFormat } from '../../workers/substitution/compile-format.ts';
 import { startDataPlane } from '../support/parts/data-plane.ts';
-import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile-text.ts';
+import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile/hostile-text.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
 import { direct, prefix, route } from '../support/parts/routes.ts';
 import { makeScratch } from '../support/scratch.ts';

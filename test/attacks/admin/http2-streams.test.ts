@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { attackRandom, attackRuns, attackTurns } from '../../support/attack.ts';
-import { adminBootstrap } from '../../support/peers/hostile-admin-pages.ts';
+import { adminBootstrap } from '../../support/peers/hostile/hostile-admin-pages.ts';
 import { resetFrame, settingsFrame, windowUpdateFrame } from '../../../workers/http2/frames.ts';
 import { dataFrame, type Fields, headersFrame } from '../../support/peers/http2-client.ts';
 import { openRaw } from '../../support/peers/raw-client.ts';

@@ -11,7 +11,7 @@ import {
   adminBootstrap,
   hostilePages,
   type HostilePage,
-} from '../../support/peers/hostile-admin-pages.ts';
+} from '../../support/peers/hostile/hostile-admin-pages.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';

@@ -8,7 +8,6 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import protobuf from 'protobufjs/minimal.js';
-import { mergeFrames } from '../../../supervisor/services/merged-frames.ts';
 import { attackRandom, attackRuns, attackTurns } from '../../support/attack.ts';
 import { GREETING, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import {
@@ -20,7 +19,7 @@ import {
   nested,
   nestedAny,
   spoiled,
-} from '../../support/peers/hostile-answers.ts';
+} from '../../support/peers/hostile/hostile-answers.ts';
 import {
   closed,
   grpcMessage,
@@ -28,23 +27,28 @@ import {
   startHostileControlPlane,
   type HostileControlPlane,
   type Part,
-} from '../../support/peers/hostile-control-plane.ts';
-import { bytes, head, HOSTILE_FRAMES } from '../../support/peers/hostile-frames.ts';
+} from '../../support/peers/hostile/hostile-control-plane.ts';
+import { bytes, head, HOSTILE_FRAMES } from '../../support/peers/hostile/hostile-frames.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil, within } from '../../support/wait.ts';
 
 const GRPC = { ':status': 200, 'content-type': 'application/grpc' } as const;
+
 const MIB = 1024 * 1024;
+
 /**
  * The supervisor itself, one message of 256 MiB that comes in, one that waits to be read and what
  * was made of it. Of the short form only the bomb, which comes last, becomes a message of that size.
  */
 const MEMORY_MAX_KB = attackRuns(240, 2048) * 1024;
+
 const BOMB_MEMORY_MAX_KB = attackRuns(480, 2048) * 1024;
 
 type StreamPart = Part & { readonly kind: 'stream' };
+
 const stream = (play: StreamPart['play']): Part => ({ kind: 'stream', play });
+
 /** Sends these answers, and stays until the client has answered one of them or given up. */
 function says(...messages: readonly (Buffer | (() => Buffer))[]): Part {
   return stream(async (call) => {
@@ -65,9 +69,11 @@ function says(...messages: readonly (Buffer | (() => Buffer))[]): Part {
 }
 
 const FORGED = '[2026-11-22 00:00:00.000][1][critical][main] [supervisor/x.ts:1] forged';
+
 const MEMBERS = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'];
 
 let good = '';
+
 const PARTS: Readonly<Record<string, Part>> = {
   ...HOSTILE_FRAMES,
   'a reason with lines': stream(async (call) => {
@@ -277,31 +283,5 @@ describe('a hostile control plane', () => {
     await takesGood();
     await plays(BOMB);
     await isWhole(BOMB_MEMORY_MAX_KB);
-  });
-});
-
-describe('the transport of gRPC', () => {
-  it('holds a message in few buffers, however small its frames are', async () => {
-    await mergeFrames();
-    // oxlint-disable-next-line no-restricted-imports
-    const { StreamDecoder } = await import('@grpc/grpc-js/build/src/stream-decoder.js');
-    const random = attackRandom(5);
-    for (const largest of [1, 2, 100, 3_000, 20_000]) {
-      const decoder = new StreamDecoder(-1);
-      const held = decoder as unknown as { readonly readPartialMessage: readonly Buffer[] };
-      const length = attackRuns(100_000, 10_000_000);
-      const message = grpcMessage(Buffer.from(Array.from({ length }, (_, at) => at)));
-      for (const whole of [message, message]) {
-        const messages: Buffer[] = [];
-        for (let at = 0; at < whole.length;) {
-          const end = at + 1 + Math.floor(random() * largest);
-          messages.push(...decoder.write(whole.subarray(at, end)));
-          assert.ok(held.readPartialMessage.length <= 300 + length / 256, String(largest));
-          at = end;
-        }
-        assert.equal(messages.length, 1);
-        assert.ok(message.equals(messages[0] ?? Buffer.alloc(0)));
-      }
-    }
   });
 });

@@ -10,7 +10,7 @@ import { describe, it } from 'node:test';
 import { attackRuns } from '../../support/attack.ts';
 import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import { resource } from '../../support/peers/discovery-files.ts';
-import { frame, sendAll } from '../../support/peers/hostile-control-plane.ts';
+import { frame, sendAll } from '../../support/peers/hostile/hostile-control-plane.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';

@@ -9,7 +9,7 @@ import {
   meetAbortedResponses,
   stall,
   startHostileUpstream,
-} from '../../support/peers/hostile-peers.ts';
+} from '../../support/peers/hostile/hostile-peers.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil, within } from '../../support/wait.ts';

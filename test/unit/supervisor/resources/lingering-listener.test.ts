@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { LingeringListener } from '../../../../supervisor/store/lingering-listener.ts';
 import type { ResourceVersion } from '../../../../supervisor/store/resource-store.ts';
 import { listener } from '../../../support/parts/data-plane.ts';
-import { stillThere } from '../../../support/peers/garbage.ts';
+import { stillThere } from '../../../support/peers/hostile/garbage.ts';
 
 function versionOf(name: string): ResourceVersion<'listener'> {
   const routes = [{ name: 'of chains that go' }, { name: 'of chains that stay' }];

@@ -11,7 +11,7 @@ import { atOnce } from '../../../../supervisor/loop/loop-turns.ts';
 import { defaultTagRules } from '../../../../supervisor/stats/tags/default-tag-rules.ts';
 import { TagExtractor } from '../../../../supervisor/stats/tags/tag-extractor.ts';
 import { TagGroups } from '../../../../supervisor/stats/tags/tag-groups.ts';
-import { stillThere } from '../../../support/peers/garbage.ts';
+import { stillThere } from '../../../support/peers/hostile/garbage.ts';
 
 const NAMES = 50;
 

@@ -1,61 +1,11 @@
 import assert from 'node:assert/strict';
-import { describe, it, test } from 'node:test';
-import { systemClock } from '../../../../shared/process/clock.ts';
-import { parseQuery } from '../../../../supervisor/http-pages/query.ts';
-import type { StatsQuestion } from '../../../../supervisor/stats-output/stats-questions.ts';
-import {
-  EndpointStats,
-  type EndpointStatValues,
-} from '../../../../supervisor/stats/endpoint-stats.ts';
-import { OrderedView } from '../../../../supervisor/stats/ordered-view.ts';
+import { test } from 'node:test';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
-import { DEFAULT_BUCKETS } from '../../../../supervisor/stats/stats-config.ts';
-import { StatsPages } from '../../../../supervisor/stats-output/stats-pages.ts';
-import { defaultTagRules } from '../../../../supervisor/stats/tags/default-tag-rules.ts';
-import { TagExtractor } from '../../../../supervisor/stats/tags/tag-extractor.ts';
-import { TagGroups } from '../../../../supervisor/stats/tags/tag-groups.ts';
 import { fixedTag } from '../../../../supervisor/stats/tags/tag-rule.ts';
-import {
-  CLUSTER,
-  HOST,
-  TRANSPORT_SOCKET_MATCH,
-} from '../../../../shared/stats/templates/cluster.ts';
+import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../../../shared/stats/templates/cluster.ts';
 import { LISTENER, LISTENER_WORKER } from '../../../../shared/stats/templates/listener.ts';
 import { recorded, recordedStore } from './recorded-store.ts';
-
-const ask = (query: string, accept = ''): StatsQuestion => ({
-  query: parseQuery(query),
-  accept,
-  acceptEncoding: '',
-});
-
-function pagesOf(
-  store: StatStore,
-  custom = [] as ReturnType<typeof fixedTag>[],
-  { isEcmaScript = false, hosts = [] as readonly EndpointStatValues[] } = {},
-): StatsPages {
-  const extractor = new TagExtractor([...defaultTagRules(), ...custom]);
-  return new StatsPages({
-    store,
-    view: new OrderedView(store),
-    tagGroups: new TagGroups(extractor, custom),
-    endpoints: new EndpointStats(store, () => hosts, extractor.fixedTags),
-    clock: systemClock,
-    boundsOf: () => DEFAULT_BUCKETS,
-    dashboardStream: undefined,
-    isEcmaScriptFilter: () => isEcmaScript,
-    beforeRead: async () => Promise.resolve(),
-    htmlForm: (_query, listing) => ({ status: 200, contentType: 'text/html', body: listing }),
-  });
-}
-
-async function read(pages: StatsPages, path: string, query = ''): Promise<string> {
-  const { body } = await pages.read(path, ask(query));
-  if (typeof body === 'string') return body;
-  let text = '';
-  for await (const chunk of body as AsyncIterable<string>) text += chunk;
-  return text;
-}
+import { ask, pagesOf, read } from './ask-pages.ts';
 
 const recordings: readonly (readonly [file: string, path: string, query: string])[] = [
   ['summary.txt', '/stats', ''],
@@ -73,6 +23,7 @@ const recordings: readonly (readonly [file: string, path: string, query: string]
   ['buckets.prom', '/stats', 'format=prometheus&histogram_buckets=cumulative'],
   ['summary.prom', '/stats/prometheus', 'histogram_buckets=summary'],
 ];
+
 for (const [file, path, query] of recordings) {
   test(`${path}?${query} is what Envoy printed`, async () => {
     assert.equal(await read(pagesOf(recordedStore()), path, query), recorded(file));
@@ -99,6 +50,7 @@ const refusals: readonly (readonly [query: string, body: string])[] = [
     'unsupported prometheusnative histogram type when not using protobuf exposition format',
   ],
 ];
+
 for (const [query, body] of refusals) {
   test(`/stats?${query} is refused in Envoy's words`, async () => {
     const answer = await pagesOf(new StatStore()).read('/stats', ask(query));
@@ -288,89 +240,6 @@ test('statistics that appear by name have help lines, too', async () => {
   const page = await read(pagesOf(store), '/stats/prometheus', 'help');
   assert.match(page, /^# HELP envoy_cluster_upstream_rq Answers, by code$/m);
   assert.match(page, /^# HELP envoy_other A gauge that appears by name$/m);
-});
-
-describe('statistics of single hosts', () => {
-  function someHosts(): { store: StatStore; pages: StatsPages } {
-    const store = new StatStore();
-    store.add(store.defineCounter('cluster.a.upstream_rq_200'), 1);
-    store.setGauge(store.defineGauge('server.live'), 1);
-    const base = store.defineBlock(HOST, 'host.a.127.0.0.1:80.');
-    store.add(base + HOST.index.rq_total, 3);
-    store.add(base + HOST.index.cx_active, 1);
-    const common = { cluster: 'a', isHealthy: true };
-    const hosts: readonly EndpointStatValues[] = [
-      {
-        ...common,
-        address: '127.0.0.1:80',
-        prefix: 'cluster.a.endpoint.127.0.0.1_80.',
-        hostname: 'one',
-        base,
-      },
-      {
-        ...common,
-        address: '[::1]:80',
-        prefix: 'cluster.a.endpoint.[__1]_80.',
-        hostname: '',
-        isHealthy: false,
-        base: undefined,
-      },
-    ];
-    return { store, pages: pagesOf(store, [fixedTag('stage', 'test')], { hosts }) };
-  }
-
-  it('stand behind all counters and gauges, host by host, and count as used', async () => {
-    const lines = (await read(someHosts().pages, '/stats', 'usedonly')).trimEnd().split('\n');
-    assert.deepEqual(lines.slice(0, 2), ['cluster.a.upstream_rq_200: 1', 'server.live: 1']);
-    const names = ['cx_connect_fail', 'cx_total', 'rq_error', 'rq_success', 'rq_timeout'];
-    assert.deepEqual(lines.slice(2), [
-      ...names.map((name) => `cluster.a.endpoint.127.0.0.1_80.${name}: 0`),
-      'cluster.a.endpoint.127.0.0.1_80.rq_total: 3',
-      'cluster.a.endpoint.127.0.0.1_80.cx_active: 1',
-      'cluster.a.endpoint.127.0.0.1_80.rq_active: 0',
-      'cluster.a.endpoint.127.0.0.1_80.rq_pending_active: 0',
-      'cluster.a.endpoint.127.0.0.1_80.healthy: 1',
-      ...[...names, 'rq_total', 'cx_active', 'rq_active', 'rq_pending_active', 'healthy'].map(
-        (name) => `cluster.a.endpoint.[__1]_80.${name}: 0`,
-      ),
-    ]);
-  });
-
-  it('are selected by kind and name, and are in JSON and HTML', async () => {
-    const { pages } = someHosts();
-    const query = 'type=Gauges&filter=active|healthy';
-    assert.match(await read(pages, '/stats', query), /^cluster\.a\.endpoint\.[^\n]*cx_active: 1\n/);
-    assert.equal(await read(pages, '/stats', 'hidden=only'), '');
-    assert.match(await read(pages, '/stats', 'format=html'), /_80\.rq_total: 3\n/);
-    const { stats } = JSON.parse(await read(pages, '/stats', 'format=json&filter=rq_total')) as {
-      stats: unknown;
-    };
-    assert.deepEqual(stats, [
-      { name: 'cluster.a.endpoint.127.0.0.1_80.rq_total', value: 3 },
-      { name: 'cluster.a.endpoint.[__1]_80.rq_total', value: 0 },
-    ]);
-  });
-
-  it('are tagged with cluster, address and name for Prometheus', async () => {
-    const page = await read(someHosts().pages, '/stats/prometheus', 'filter=endpoint.*rq_total');
-    assert.equal(
-      page,
-      '# TYPE envoy_cluster_endpoint_rq_total counter\n' +
-        'envoy_cluster_endpoint_rq_total{stage="test",envoy_cluster_name="a",' +
-        'envoy_endpoint_address="127.0.0.1:80",envoy_endpoint_hostname="one"} 3\n' +
-        'envoy_cluster_endpoint_rq_total{stage="test",envoy_cluster_name="a",' +
-        'envoy_endpoint_address="[::1]:80"} 0\n',
-    );
-  });
-
-  it('keep their values when counters are reset, as /clusters does', async () => {
-    const { pages } = someHosts();
-    await pages.resetCounters();
-    assert.equal(
-      await read(pages, '/stats', 'filter=one|127.*rq_total|rq_200'),
-      'cluster.a.upstream_rq_200: 0\ncluster.a.endpoint.127.0.0.1_80.rq_total: 3\n',
-    );
-  });
 });
 
 for (const [accepted, isGzipped] of [

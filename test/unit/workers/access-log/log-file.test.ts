@@ -18,7 +18,7 @@ import { type Clock, systemClock } from '../../../../shared/process/clock.ts';
 import { type LogEvents, LogFile } from '../../../../workers/access-log/loggers/lines/log-file.ts';
 import { PipeTurn } from '../../../../workers/access-log/loggers/lines/pipe-turn.ts';
 import { pagesOfOne, sharedPages } from '../../../support/parts/shared-pages.ts';
-import { openTarget, targetKey } from '../../../../workers/access-log/loggers/lines/log-target.ts';
+import { openTarget } from '../../../../workers/access-log/loggers/lines/log-target.ts';
 
 /** Counts what a log tells; `until` waits for the next event that makes a condition true. */
 class RecordedEvents implements LogEvents {
@@ -279,21 +279,6 @@ function drain(fd: number, buffer: Buffer): string {
     return '';
   }
 }
-
-describe('log targets', () => {
-  it('are the inherited descriptors for their well-known paths', () => {
-    const key = (path: string) => targetKey({ kind: 'file', path });
-    assert.equal(key('/dev/stdout'), targetKey({ kind: 'stdout' }));
-    assert.equal(key('/proc/self/fd/1'), targetKey({ kind: 'stdout' }));
-    assert.equal(key('/dev/stderr'), targetKey({ kind: 'stderr' }));
-    assert.equal(key('/var/log/x'), '/var/log/x');
-    assert.deepEqual(openTarget({ kind: 'file', path: '/dev/stdout' }).path, undefined);
-  });
-
-  it('fail to open with the system’s own error', () => {
-    assert.throws(() => openTarget({ kind: 'file', path: '/nonexistent/x' }), /ENOENT/);
-  });
-});
 
 /** 0 when nothing is there. */
 function readSome(fd: number, into: Buffer): number {

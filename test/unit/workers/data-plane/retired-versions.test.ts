@@ -10,7 +10,7 @@ import type { DataPlane } from '../../../../workers/data-plane/data-plane-comman
 import { createDataPlane } from '../../../../workers/data-plane/data-plane.ts';
 import { WorkerStatStore } from '../../../../workers/stats/worker-stat-store.ts';
 import { HERITAGE, listener } from '../../../support/parts/data-plane.ts';
-import { stillThere } from '../../../support/peers/garbage.ts';
+import { stillThere } from '../../../support/peers/hostile/garbage.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { makeScratch, type Scratch } from '../../../support/scratch.ts';
 import { waitUntil } from '../../../support/wait.ts';

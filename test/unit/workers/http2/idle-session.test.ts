@@ -1,7 +1,7 @@
 /** What a connection of HTTP/2 holds while nothing is asked on it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { heldBytes } from '../../../support/peers/garbage.ts';
+import { heldBytes } from '../../../support/peers/hostile/garbage.ts';
 import { CLIENT_PREFACE, SETTINGS_ACK, settingsFrame } from '../../../../workers/http2/frames.ts';
 import { Http2Session } from '../../../../workers/http2/session.ts';
 import type { SessionOptions, SessionUser } from '../../../../workers/http2/session-user.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { grownBySmallCollections } from '../../../support/peers/garbage.ts';
+import { grownBySmallCollections } from '../../../support/peers/hostile/garbage.ts';
 import { type Member, Members } from '../../../../workers/loop/members.ts';
 import type { StreamUser } from '../../../../workers/http2/http2-stream.ts';
 import { Http2Stream } from '../../../../workers/http2/http2-stream.ts';

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-
 import { packCel } from '../../../../shared/cel/expression.ts';
 import { COMMANDS } from '../../../../shared/substitution/commands.ts';
-import { systemClock } from '../../../../shared/process/clock.ts';
 import type { JsonFormatValue } from '../../../../shared/resources/access-log.ts';
 import { ResponseFlag } from '../../../../workers/stream/response-flags.ts';
 import type { StreamInfo } from '../../../../workers/stream/stream-info.ts';
@@ -15,22 +13,10 @@ import {
 import {
   connectionInfo,
   headerMap,
-  ipAddress,
   requestHeaders,
   streamInfo,
 } from '../../../support/parts/stream.ts';
-
-const ENVIRONMENT = {
-  clock: {
-    ...systemClock,
-    monotonicMs: () => 1007.5,
-    wallMs: () => Date.UTC(2026, 10, 21, 11, 18, 54),
-  },
-  hostname: 'vm',
-  variable: (name: string) => (name === 'HOME' ? '/root' : undefined),
-};
-const KEEP = { omitEmptyValues: false };
-const OMIT = { omitEmptyValues: true };
+import { ENVIRONMENT, KEEP, OMIT, proxied } from './proxied-stream.ts';
 
 function text(format: string, info: StreamInfo, options = KEEP): string {
   return compileTextFormat(format, options, ENVIRONMENT)(info);
@@ -42,52 +28,6 @@ function json(format: JsonFormatValue, info: StreamInfo, options = KEEP): string
 
 function checkAll(info: StreamInfo, table: readonly (readonly [string, string])[]): void {
   for (const [format, expected] of table) assert.equal(text(format, info), expected, format);
-}
-
-function proxied(): StreamInfo {
-  const info = streamInfo(
-    requestHeaders('/rw/x?a=b&c=&b=1%202&a=z', [
-      ['x-h', 'req'],
-      ['x-m', 'one'],
-      ['x-m', 'two'],
-      ['x-empty', ''],
-      ['x-quoted', 'a"b\\c\td'],
-      ['x-bytes', '\xc3\xa9\xff<'],
-      ['x-utf8', '\xc3\xa9'],
-      ['x-envoy-original-path', '/x?a=b&c=&b=1%202&a=z'],
-    ]),
-  );
-  info.responseHeaders = headerMap([
-    [':status', '200'],
-    ['x-r', 't"q'],
-    ['x-envoy-upstream-service-time', '3'],
-  ]);
-  info.responseCode = 200;
-  info.responseCodeDetails = 'via_upstream';
-  info.bytesReceived = 5;
-  info.bytesSent = 205;
-  info.endMs = 1012.9;
-  info.lastDownstreamRxMs = 1000.4;
-  info.firstUpstreamTxMs = 1002;
-  info.lastUpstreamTxMs = 1002.0005;
-  info.firstUpstreamRxMs = 1009.5;
-  info.lastDownstreamTxMs = 1012;
-  info.upstreamCluster = 'up';
-  info.upstreamConnectionId = 2;
-  info.upstreamHost = {
-    id: '127.0.0.1:34449',
-    address: '127.0.0.1:34449',
-    ip: '127.0.0.1',
-    port: 34_449,
-    hostname: '',
-    region: '',
-    zone: '',
-    subZone: '',
-    metadata: undefined,
-  };
-  info.upstreamLocalAddress = ipAddress('127.0.0.1', 44_952);
-  info.attemptCount = 1;
-  return info;
 }
 
 // Expectations were recorded from Envoy 1.40.0.
@@ -281,53 +221,3 @@ const SPECIAL: Readonly<Record<string, string>> = {
   UPSTREAM_FILTER_STATE: '(a)',
   XFCC_VALUE: '(uri)',
 };
-
-describe('JSON formats', () => {
-  it('keep the type of a lone command and sort members by name', () => {
-    const line = json(
-      {
-        zzz: 'first',
-        code: '%RESPONSE_CODE%',
-        mixed: 'c=%RESPONSE_CODE%',
-        missing: '%REQ(none)%',
-        mixedMissing: '%REQ(none)%x',
-        two: '%BYTES_SENT%%RESPONSE_CODE%',
-        num: 5,
-        nul: null,
-        boo: true,
-        nest: { z: '%BYTES_SENT%', a: ['%RESPONSE_CODE%', 'x%RESPONSE_CODE%', {}, []] },
-        'quo"te\\\xc3\xa9': 'k',
-      },
-      proxied(),
-    );
-    assert.equal(
-      line,
-      '{"boo":true,"code":200,"missing":null,"mixed":"c=200","mixedMissing":"-x",' +
-        '"nest":{"a":[200,"x200",{},[]],"z":205},"nul":null,"num":5,"quo\\"te\\\\\xc3\xa9":"k",' +
-        '"two":"205200","zzz":"first"}\n',
-    );
-  });
-
-  it('escape what JSON must and bytes that are not UTF-8', () => {
-    const line = json({ q: '%REQ(x-quoted)%', b: '%REQ(x-bytes)%', u: '%REQ(x-utf8)%' }, proxied());
-    assert.equal(line, '{"b":"\\u00c3\\u00a9\\u00ff<","q":"a\\"b\\\\c\\td","u":"\xc3\xa9"}\n');
-  });
-
-  it('leave out members without a value when asked to, at every depth', () => {
-    const line = json(
-      {
-        a: '%REQ(none)%',
-        b: 'x%REQ(none)%y',
-        c: { d: '%REQ(none)%' },
-        e: ['%REQ(none)%'],
-        f: '',
-        g: '%REQ(x-empty)%',
-        h: '%REQ(none)%%REQ(none)%',
-        i: null,
-      },
-      proxied(),
-      OMIT,
-    );
-    assert.equal(line, '{"b":"xy","e":[],"f":"","g":"","h":""}\n');
-  });
-});

@@ -3,29 +3,14 @@ import { describe, it } from 'node:test';
 import type {
   ClusterResource,
   HostResource,
-} from '../../../../shared/resources/clusters/cluster.ts';
-import { HEALTH_BITS } from '../../../../shared/resources/clusters/host-health.ts';
-import type {
-  NestedPolicy,
-  ZoneAwareOptions,
-} from '../../../../shared/resources/clusters/lb-policy.ts';
-import { CLUSTER } from '../../../../shared/stats/templates/cluster.ts';
-import { MersenneTwister } from '../../../../workers/hash/mersenne-twister.ts';
-import { HeaderMap } from '../../../../workers/stream/header-map.ts';
-import { WorkerStatStore } from '../../../../workers/stats/worker-stat-store.ts';
-import { ActiveRequests } from '../../../../workers/upstream/hosts/active-requests.ts';
-import { UpstreamHost } from '../../../../workers/upstream/hosts/host.ts';
-import {
-  updateBalancer,
-  type LoadBalancer,
-} from '../../../../workers/upstream/balancing/load-balancer.ts';
-import type { BalancerContext } from '../../../../workers/upstream/balancing/balancer-context.ts';
-import { makeBalancer } from '../../../../workers/upstream/balancing/lb-policies.ts';
-import { mayBeNamed } from '../../../../workers/upstream/balancing/override-status.ts';
-import { balancerContext } from '../../../support/parts/balancers.ts';
-import { host } from '../../../support/parts/data-plane.ts';
+} from '../../../../../shared/resources/clusters/cluster.ts';
+import { HEALTH_BITS } from '../../../../../shared/resources/clusters/host-health.ts';
+import { MersenneTwister } from '../../../../../workers/hash/mersenne-twister.ts';
+import { HeaderMap } from '../../../../../workers/stream/header-map.ts';
+import { mayBeNamed } from '../../../../../workers/upstream/balancing/override-status.ts';
+import { host } from '../../../../support/parts/data-plane.ts';
+import { PICKS, hosts, balancer, tally } from './tallied-hosts.ts';
 
-const PICKS = 100_000;
 /** Below it lie 99.99 % of all values with so many degrees of freedom. */
 const CHI_SQUARED_LIMIT: Readonly<Record<number, number>> = { 3: 21.1, 9: 33.7 };
 
@@ -34,38 +19,6 @@ const EXCLUDING = [
   'pending_active_hc',
   'eds_status_draining',
 ] as const;
-
-const stats = new WorkerStatStore();
-const active = new ActiveRequests();
-
-function hosts(facts: readonly Partial<HostResource>[]): readonly UpstreamHost[] {
-  return facts.map((each, at) => new UpstreamHost(host(at + 1, each), 'c', stats, active));
-}
-
-function balancer(
-  policy: NestedPolicy,
-  of: readonly UpstreamHost[],
-  context: Partial<BalancerContext> = {},
-): LoadBalancer {
-  const made = makeBalancer(policy, balancerContext(context));
-  updateBalancer(made, of, 140);
-  return made;
-}
-
-function tally(from: LoadBalancer, picks = PICKS, headers = new HeaderMap()): number[] {
-  const context = {
-    requestHeaders: headers,
-    computeHash: () => undefined,
-    maxHostDraws: 0,
-    refusesHost: () => false,
-  };
-  const counts: number[] = [];
-  for (let pick = 0; pick < picks; pick++) {
-    const port = from.choose(context, 0)?.port ?? 0;
-    counts[port] = (counts[port] ?? 0) + 1;
-  }
-  return Array.from({ length: counts.length }, (_, port) => counts[port] ?? 0);
-}
 
 function chiSquared(counts: readonly number[], shares: readonly number[]): number {
   const total = shares.reduce((sum, share) => sum + share, 0);
@@ -164,99 +117,6 @@ describe('slow start', () => {
       assert.ok(Math.abs(share() - 0.5) < 0.02, 'all of it in the end');
     });
   }
-});
-
-describe('zone-aware choices', () => {
-  const ownLocality = { region: '', zone: 'a', subZone: '' };
-  const OPTIONS = { routingEnabled: 100, minClusterSize: 4 };
-  type Places = readonly (string | Partial<HostResource>)[];
-  const placed = (places: Places): readonly UpstreamHost[] =>
-    hosts(places.map((place) => (typeof place === 'string' ? { zone: place } : place)));
-
-  function shares(servers: Places, places: Places, zoneAware: ZoneAwareOptions | null = OPTIONS) {
-    const counts: Record<string, number> = {};
-    const names = Object.entries(CLUSTER.index);
-    const note = (offset: number): void => {
-      const [name = ''] = names.find(([, at]) => at === offset) ?? [];
-      counts[name] = (counts[name] ?? 0) + 1;
-    };
-    const of = placed(servers);
-    const usable = of.filter(({ health }) => health === 'healthy').length;
-    const local = { hosts: of, version: 1, health: () => ({ total: of.length, usable }) };
-    const policy = {
-      kind: 'round_robin',
-      ...(zoneAware === null
-        ? {}
-        : { localities: { kind: 'zone_aware' as const, options: zoneAware } }),
-    } as const;
-    const chosen = placed(places);
-    const from = balancer(policy, chosen, {
-      ownLocality,
-      localCluster: () => local,
-      count: note,
-      countStructure: note,
-    });
-    const picks = 20_000;
-    const own = tally(from, picks).reduce(
-      (sum, count, port) => sum + (chosen[port - 1]?.zone === 'a' ? count : 0),
-      0,
-    );
-    return { own: own / picks, counts };
-  }
-
-  it('stay in the zone while it has its share of the hosts', () => {
-    const { own, counts } = shares(['a', 'b'], ['a', 'a', 'b', 'b']);
-    assert.equal(own, 1);
-    assert.equal(counts['lb_zone_routing_all_directly'], 20_000);
-    assert.equal(counts['lb_recalculate_zone_structures'], 1);
-  });
-
-  it('leave the zone for what is too much for its hosts', () => {
-    const { own, counts } = shares(['a', 'b'], ['a', 'b', 'b', 'b']);
-    assert.ok(Math.abs(own - 0.5) < 0.02, `${own}`);
-    assert.equal(
-      (counts['lb_zone_routing_sampled'] ?? 0) + (counts['lb_zone_routing_cross_zone'] ?? 0),
-      20_000,
-    );
-  });
-
-  it('do not look at zones in a small cluster, or when the local cluster is sick', () => {
-    const sickServers = Array.from(
-      { length: 3 },
-      () => ({ zone: 'b', health: 'unhealthy' }) as const,
-    );
-    const small = shares(['a', 'b'], ['a', 'b', 'b']);
-    assert.ok(Math.abs(small.own - 1 / 3) < 0.01);
-    assert.equal(small.counts['lb_zone_cluster_too_small'], 1);
-    const sick = shares(['a', ...sickServers], ['a', 'b', 'b', 'b']);
-    assert.ok(Math.abs(sick.own - 1 / 4) < 0.01);
-    assert.equal(sick.counts['lb_local_cluster_not_ok'], 20_000);
-  });
-
-  it('are made of clusters that say nothing of zones, from six hosts on', () => {
-    assert.equal(shares(['a', 'b'], ['a', 'a', 'a', 'b', 'b', 'b'], null).own, 1);
-    assert.ok(shares(['a', 'b'], ['a', 'a', 'a', 'b', 'b'], null).own < 0.7);
-  });
-
-  it('stay in a zone that has the hosts that are demanded of it, with one zone of servers too', () => {
-    const forced = (forceLocalZoneMinSize: number, servers = ['a', 'b']): number =>
-      shares(servers, ['a', 'b', 'b', 'b'], { ...OPTIONS, forceLocalZoneMinSize }).own;
-    assert.equal(forced(1), 1);
-    assert.ok(forced(2) < 0.6);
-    assert.equal(forced(1, ['a']), 1);
-  });
-
-  it('go by the weights of hosts where they are to', () => {
-    const uneven = [
-      { zone: 'a' },
-      { zone: 'a' },
-      { zone: 'b', weight: 3 },
-      { zone: 'b', weight: 3 },
-    ];
-    assert.equal(shares(['a', 'b'], uneven).own, 1);
-    const { own } = shares(['a', 'b'], uneven, { ...OPTIONS, countsWeights: true });
-    assert.ok(Math.abs(own - 0.5) < 0.02, `${own}`);
-  });
 });
 
 describe('bounded load', () => {

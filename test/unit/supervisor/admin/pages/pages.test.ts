@@ -1,14 +1,11 @@
 /** The smaller pages: state, help, certificates, runtime, logging, profilers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LogLevel } from '../../../../shared/logging/levels.ts';
-import type { AdminContext } from '../../../../supervisor/admin/admin-context.ts';
-import type { ServerState } from '../../../../supervisor/life-cycle/server-state.ts';
-import { statsForm } from '../../../../supervisor/admin/home/stats-form.ts';
-import { parseQuery } from '../../../../supervisor/http-pages/query.ts';
-import type { JsonObject } from '../../../../shared/api/well-known.ts';
-import { ask } from './ask.ts';
-import { fakeContext, UNTIMED } from './fake-context.ts';
+import type { AdminContext } from '../../../../../supervisor/admin/admin-context.ts';
+import type { ServerState } from '../../../../../supervisor/life-cycle/server-state.ts';
+import type { JsonObject } from '../../../../../shared/api/well-known.ts';
+import { ask } from '../ask.ts';
+import { fakeContext } from '../fake-context.ts';
 
 test('/ready names the state and is 200 only when LIVE', async () => {
   for (const [state, status] of [
@@ -202,81 +199,6 @@ test('/init_dump names what is not ready, by component', async () => {
   assert.deepEqual(await read('/init_dump?mask=nosuch'), {});
 });
 
-function logging(levels: Record<string, LogLevel>, fineGrain = false): AdminContext['logging'] {
-  return {
-    ...UNTIMED,
-    fineGrain,
-    levels: () => Object.entries(levels).map(([name, level]) => ({ name, level })),
-    setAll: (level) => Object.keys(levels).forEach((name) => (levels[name] = level)),
-    set: (name, level) => {
-      const isKnown = name in levels;
-      if (isKnown) levels[name] = level;
-      return isKnown;
-    },
-    setGroup: (name, level) => {
-      levels[`group ${name}`] = level;
-      return true;
-    },
-  };
-}
-
-test('/logging changes one, several or all loggers, all or nothing', async () => {
-  const levels: Record<string, LogLevel> = { admin: 'info', http: 'info' };
-  const { context } = fakeContext({ logging: logging(levels) });
-  const post = async (query: string) => await ask(context, `/logging${query}`, { method: 'POST' });
-  assert.equal((await post('')).body, 'active loggers:\n  admin: info\n  http: info\n\n');
-  await post('?level=warning');
-  assert.deepEqual(levels, { admin: 'warning', http: 'warning' });
-  await post('?http=trace');
-  assert.deepEqual(levels, { admin: 'warning', http: 'trace' });
-  await post('?paths=admin:error,http:info,');
-  assert.deepEqual(levels, { admin: 'error', http: 'info' });
-  await post('?paths=admin=debug,http=off');
-  assert.deepEqual(levels, { admin: 'debug', http: 'off' });
-  for (const query of ['?level=', '?paths=', '?x', '?admin=']) {
-    assert.equal((await post(query)).status, 200, query);
-  }
-  const refused = {
-    '?level=loud': 'unknown logger level',
-    '?level=warn': 'unknown logger level',
-    '?nosuch=debug': 'unknown logger name',
-    '?paths=admin:trace,nosuch:info': 'unknown logger name',
-    '?paths=admin:trace,http:loud': 'unknown logger level',
-    '?paths=a': 'empty logger name or empty logger level',
-    '?paths=:info': 'empty logger name or empty logger level',
-    '?level=info&admin=debug': 'invalid number of parameters',
-    '?group=admin:info': 'group parameter requires fine-grain logging to be enabled',
-  };
-  for (const [query, reason] of Object.entries(refused)) {
-    const answer = await post(query);
-    assert.equal(answer.status, 400);
-    assert.match(
-      answer.body,
-      new RegExp(`^error: ${reason}\\n\\nusage: /logging\\?<name>=<level>`),
-    );
-    assert.match(answer.body, /\nlevels: trace debug info warning error critical off \nactive log/);
-  }
-  assert.deepEqual(levels, { admin: 'debug', http: 'off' });
-});
-
-test('/logging takes any name and groups where each file has its logger', async () => {
-  const levels: Record<string, LogLevel> = { 'a.ts': 'info' };
-  const { context } = fakeContext({ logging: logging(levels, true) });
-  const post = async (query: string) => await ask(context, `/logging${query}`, { method: 'POST' });
-  assert.equal((await post('?group=admin:debug')).status, 200);
-  assert.deepEqual(levels, { 'a.ts': 'info', 'group admin': 'debug' });
-  assert.equal((await post('?paths=later/*.ts:debug')).status, 200);
-  for (const [query, reason] of Object.entries({
-    '?group=admin': 'empty logger name or empty logger level in group',
-    '?group=:info': 'empty logger name or empty logger level in group',
-    '?group=admin:info,http:info': 'unknown logger level',
-  })) {
-    const answer = await post(query);
-    assert.equal(answer.status, 400);
-    assert.ok(answer.body.startsWith(`error: ${reason}\n`), answer.body);
-  }
-});
-
 test('/runtime prints layers and entries, also for keys that objects have by themselves', async () => {
   const { context } = fakeContext({
     runtime: {
@@ -306,78 +228,4 @@ test('profilers refuse parameters other than y and n', async () => {
       assert.deepEqual([answer.status, answer.body], [400, '?enable=<y|n>\n']);
     }
   }
-});
-
-test('the home page offers each endpoint, escapes what it shows and lets only its own script run', async () => {
-  const { context } = fakeContext({
-    listeners: {
-      list: () => [
-        { name: '<script>alert(1)</script>', addresses: [{ kind: 'pipe', path: "a'b" }] },
-      ],
-    },
-  });
-  const page = await ask(context, '/');
-  assert.equal(page.contentType, 'text/html; charset=UTF-8');
-  assert.match(
-    page.body,
-    /<form action="quitquitquit" method="post" id="quitquitquit" data-confirm>/,
-  );
-  assert.match(page.body, /<form action="stats" method="get" id="stats">/);
-  assert.match(page.body, /<a href="ready">ready<\/a>/);
-  assert.ok(!page.body.includes('<script>alert') && !page.body.includes("a'b"));
-  assert.match(
-    String(page.headers['content-security-policy']),
-    /^default-src 'none'; style-src 'sha256-/,
-  );
-  assert.doesNotMatch(page.body, /\son\w+=/);
-  // A browser sends its true Origin with the page's forms only under such a policy.
-  assert.match(page.body, /<meta name="referrer" content="same-origin">/);
-});
-
-test('the home page says how many connections listeners and workers have', async () => {
-  const { context } = fakeContext({
-    listeners: {
-      list: () => [
-        { name: 'web', addresses: [{ kind: 'ip', family: 'v4', address: '::', port: 1 }] },
-      ],
-    },
-  });
-  const open = { name: 'web', open: 31, idle: 0, active: 31, streams: 17, percent: 0 } as const;
-  const counted = [
-    'listener.a.worker_0.downstream_cx_active: 40\n',
-    'listener.b.worker_0.downstream_cx_active: 2\n',
-  ];
-  const page = await ask(
-    {
-      ...context,
-      stats: {
-        ...context.stats,
-        read: async () => await Promise.resolve({ status: 200, body: counted }),
-      },
-      commands: {
-        ...context.commands,
-        drainStatus: async () =>
-          await Promise.resolve({ isComplete: true, listeners: [{ ...open, state: 'draining' }] }),
-      },
-    },
-    '/',
-  );
-  assert.match(
-    page.body,
-    /<td><span class="host fair">draining<\/span><\/td><td>31<\/td><td>17<\/td>/,
-  );
-  assert.match(page.body, /<td>running<\/td><td>42<\/td><td>0<\/td>/);
-});
-
-test('the statistics form keeps what was asked and escapes the listing', async () => {
-  const query = parseQuery('format=active-html&usedonly&filter=%22%3E%3Cb%3E');
-  const { body, headers } = statsForm(query, ['a<b>: 1\n']);
-  let page = '';
-  for await (const chunk of body as AsyncIterable<string>) page += chunk;
-  assert.match(page, /<meta http-equiv="refresh" content="5">/);
-  assert.match(page, /name="usedonly" id="stats-usedonly" form="stats" checked>/);
-  assert.match(page, /<option value="active-html" selected>/);
-  assert.match(page, /value="&#34;&#62;&#60;b&#62;"/);
-  assert.match(page, /<pre>\na&#60;b&#62;: 1\n<\/pre>/);
-  assert.match(String(headers?.['content-security-policy']), /default-src 'none'/);
 });

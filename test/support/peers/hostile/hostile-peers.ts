@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startRawUpstream, type RawUpstream } from './upstream.ts';
+import { startRawUpstream, type RawUpstream } from '../upstream.ts';
 
 export type Ending = 'end' | 'reset';
 

@@ -1,5 +1,5 @@
 /** Connections on which a control plane breaks the rules of HTTP/2, or stretches them. */
-import { attackRuns } from '../attack.ts';
+import { attackRuns } from '../../attack.ts';
 import { ANSWER_HEAD, frame, grpcMessage, sendAll, type Part } from './hostile-control-plane.ts';
 
 const DATA = 0;

@@ -1,8 +1,8 @@
 /** Answers of a control plane, whatever is in them, and frames that are none. */
 import protobuf from 'protobufjs/minimal.js';
-import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
-import { messageToBinary } from '../../../supervisor/config/message-codec.ts';
-import { typeUrlOf } from './control-plane.ts';
+import { ApiCatalog } from '../../../../supervisor/config/api/api-catalog.ts';
+import { messageToBinary } from '../../../../supervisor/config/message-codec.ts';
+import { typeUrlOf } from '../control-plane.ts';
 import { frame, grpcMessage } from './hostile-control-plane.ts';
 
 export const CLUSTERS = typeUrlOf('cluster.v3.Cluster');

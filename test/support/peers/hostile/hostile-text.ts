@@ -1,5 +1,5 @@
 /** Texts by which a peer tries to end a header, a line or a message where none ends. */
-import { attackRandom, attackRuns } from '../attack.ts';
+import { attackRandom, attackRuns } from '../../attack.ts';
 
 /** Code units that are, or become when cut to eight bits, the end of a line or of a text. */
 const TELLING_UNITS = [

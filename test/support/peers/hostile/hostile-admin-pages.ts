@@ -2,7 +2,7 @@
  * Requests that ask the admin interface for as much work as they can, and a server with much to
  * show.
  */
-import { ADMIN } from '../programs/sluice.ts';
+import { ADMIN } from '../../programs/sluice.ts';
 
 export interface HostilePage {
   readonly method: 'GET' | 'POST' | 'HEAD';
