@@ -17,7 +17,7 @@ import { compileHeaderMutations, type HeaderMutation } from '../../../routing/he
 import { isEnabled } from '../../../loop/runtime.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
-import { type BucketStore, LimitBuckets } from './limit-buckets.ts';
+import { type BucketStore, LimitBuckets, type Taken } from './limit-buckets.ts';
 import {
   compileDescriptors,
   type Descriptor,
@@ -122,19 +122,10 @@ class LocalRateLimitFilter extends PassThroughFilter {
     const settings = this.#callbacks.routeConfig(name) as LocalRateLimitOptions | undefined;
     const limit = compiled.of(settings ?? own);
     const { options, base } = limit;
-    const { runtime, stats, loop } = context;
+    const { runtime, stats } = context;
     if (!isEnabled(options.enabled, runtime, runtime.random())) return 'continue';
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enabled);
-    const buckets = this.#bucketsOf(limit);
-    const descriptors = buckets?.hasDescriptors ? this.#descriptorsOf(limit, headers) : NONE;
-    const taken = buckets?.take(
-      descriptors.length === 0 ? NO_DESCRIPTORS : descriptors.map(entriesOf),
-      loop.clock.ms,
-    );
-    const decided = taken?.descriptor;
-    const deciding = descriptors.find(({ descriptor }) => descriptor === decided);
-    const tells = deciding?.tells ?? options.rateLimitHeaders;
-    this.#bucket = tells ? taken?.bucket : undefined;
+    const taken = this.#take(limit, headers);
     if (taken === undefined || (taken.isAllowed && !taken.isShadowed)) {
       stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.ok);
       return 'continue';
@@ -151,6 +142,23 @@ class LocalRateLimitFilter extends PassThroughFilter {
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enforced);
     this.#refuse(limit, taken.bucket);
     return 'stop';
+  }
+
+  /** Undefined: nothing is limited. */
+  #take(limit: CompiledLimit, headers: HeaderMap): Taken | undefined {
+    const { ms } = this.#parts.context.loop.clock;
+    const { rateLimitHeaders } = limit.options;
+    const buckets = this.#bucketsOf(limit);
+    const descriptors = buckets?.hasDescriptors ? this.#descriptorsOf(limit, headers) : NONE;
+    if (descriptors.length === 0) {
+      const taken = buckets?.take(NO_DESCRIPTORS, ms);
+      this.#bucket = rateLimitHeaders ? taken?.bucket : undefined;
+      return taken;
+    }
+    const taken = buckets?.take(descriptors.map(entriesOf), ms);
+    const deciding = descriptors.find(({ descriptor }) => descriptor === taken?.descriptor);
+    this.#bucket = (deciding?.tells ?? rateLimitHeaders) ? taken?.bucket : undefined;
+    return taken;
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
