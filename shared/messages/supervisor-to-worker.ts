@@ -8,6 +8,7 @@ import type { TapSettings } from '../resources/tap.ts';
 import type { ResourceUpdate } from '../resources/resource-update.ts';
 import type { BoundAddress } from '../resources/listener.ts';
 import type { LogLevels } from '../logging/log-settings.ts';
+import type { SharedCommand } from './shared-maps.ts';
 import type { ScriptStep } from './script-messages.ts';
 import type { Hello, WorkerHeritage } from './heritage.ts';
 
@@ -122,6 +123,8 @@ export type UnansweredCommand =
     }
   /** A module held a worker for too long: this version of it is not run any more. No reply. */
   | { readonly kind: 'disable_script'; readonly module: number }
+  /** After changes of maps that the worker has. No reply. */
+  | SharedCommand
   /**
    * At start and when a worker died or came back: these share the active health checks. No reply.
    */

@@ -5,6 +5,7 @@
 import type { CheckEvent } from '../health/check-event.ts';
 import type { HostResource } from '../resources/clusters/cluster.ts';
 import type { OutlierSign } from '../resources/clusters/outlier-detection.ts';
+import type { SharedNotice } from './shared-maps.ts';
 import type { WantedRoutes } from '../resources/routes/wanted-routes.ts';
 
 /** Of clusters and their hosts. */
@@ -112,7 +113,13 @@ export interface ScriptNotice {
   readonly loopTimeoutMs: number;
 }
 
-export type Notice = ClusterNotice | RoutesNotice | TapNotice | WornOutNotice | ScriptNotice;
+export type Notice =
+  | ClusterNotice
+  | RoutesNotice
+  | TapNotice
+  | WornOutNotice
+  | ScriptNotice
+  | SharedNotice;
 
 /** Why a record of a tap does not reach its client. */
 export type TapLoss = 'too_large' | 'too_slow';
@@ -142,6 +149,7 @@ const KINDS: Readonly<Record<Notice['kind'], true>> = {
   tap_lost: true,
   worn_out: true,
   script_began: true,
+  shared_changes: true,
 };
 
 /** Whether a message of a worker is no reply. */

@@ -181,6 +181,32 @@ export interface Histogram {
   record(value: number): void;
 }
 
+export interface SharedMapOptions {
+  /** Those that were written first go when there are more. Default: 10,000; at most 100,000. */
+  readonly entriesMax?: number;
+}
+
+export interface SharedSetOptions {
+  /** After which the entry is gone. */
+  readonly ttlMs?: number;
+}
+
+/**
+ * A map that all workers have. What one writes it sees at once, and others a moment later; all see
+ * changes in the same order, and the last one stays. Values are JSON, and not to be changed in place.
+ */
+export interface SharedMap extends Iterable<readonly [key: string, value: unknown]> {
+  /** Resolves when the copy of this worker holds what the others have written before. */
+  readonly ready: Promise<void>;
+  readonly size: number;
+  get(key: string): unknown;
+  has(key: string): boolean;
+  set(key: string, value: unknown, options?: SharedSetOptions): void;
+  delete(key: string): void;
+  /** Adds to a number, 0 where there is none, and gives the sum: none of other workers is lost. */
+  add(key: string, amount?: number): Promise<number>;
+}
+
 export interface Logger {
   debug(text: string): void;
   info(text: string): void;
@@ -197,6 +223,8 @@ export interface FilterContext {
   counter(name: string): Counter;
   gauge(name: string): Gauge;
   histogram(name: string): Histogram;
+  /** Of the same name: the same map, in all modules and workers. */
+  shared(name: string, options?: SharedMapOptions): SharedMap;
   readonly fetch: Fetch;
 }
 

@@ -12,6 +12,8 @@ import type {
   ServiceClient,
   ServiceRequest,
 } from '../../workers/services/service-client.ts';
+import { SharedMaps as OrderedMaps } from '../../supervisor/processes/shared-maps.ts';
+import { SharedMaps } from '../../workers/filters/http/script/shared-maps.ts';
 import { CollectedRequest, responseMessage } from './tested-messages.ts';
 import { TestedStats } from './tested-stats.ts';
 import type { TestOptions, Upstream } from './testing-api.ts';
@@ -76,7 +78,17 @@ export function makeWorker(definition: FilterDefinition, options: TestOptions): 
     onRelease: (act) => void releases.push(act),
     log: (level, _component, text) => void log.push(`${level}: ${text}`),
   };
+  // One worker alone, whose changes are in their order at once.
+  const maps: SharedMaps = new SharedMaps((notice) => order.noticed(0, notice));
+  const order = new OrderedMaps({
+    clock: systemClock,
+    tell: (_, command) => {
+      maps.take(command);
+      return true;
+    },
+  });
   const scripts = {
+    maps,
     marks: ScriptMarks.apart(),
     join: (_: unknown, user: ModuleUser) => join(user),
   };

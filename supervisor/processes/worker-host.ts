@@ -161,6 +161,11 @@ export class WorkerHost {
     this.#post(notice);
   }
 
+  /** Messages wait for the worker to take them in. */
+  get isCongested(): boolean {
+    return this.#channel.isCongested;
+  }
+
   /** Ends the worker: asked first, killed when it takes longer than `limitMs`. */
   stop(limitMs: number = STOP_LIMIT_MS, reason: WorkerEndReason = 'asked'): Promise<WorkerExit> {
     this.#process.endsBecause(reason);

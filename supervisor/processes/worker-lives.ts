@@ -11,6 +11,7 @@ import type { EarlyWorkers } from './early-workers.ts';
 import { FirstStart, WorkerStartError } from './first-start.ts';
 import { adoptSockets, lendSockets } from './slot-sockets.ts';
 import { StoppableWaits } from './stoppable-waits.ts';
+import { SharedMaps } from './shared-maps.ts';
 import { ScriptWatch } from './script-watch.ts';
 import type { WorkerEvents } from './worker-events.ts';
 import { WorkerHost } from './worker-host.ts';
@@ -41,6 +42,7 @@ export class WorkerLives {
   readonly #waits: StoppableWaits;
   readonly #retirement: Retirement;
   readonly #scripts: ScriptWatch;
+  readonly #maps: SharedMaps;
   #events: WorkerEvents | undefined;
   #provision: WorkerProvision | undefined;
   #begin: ((provision: WorkerProvision) => void) | undefined;
@@ -59,6 +61,15 @@ export class WorkerLives {
       ...options,
       scriptFd: options.pages.scriptFd,
       stuck: (index, module, forMs) => this.#endStuck(index, module, forMs),
+    });
+    this.#maps = new SharedMaps({
+      clock: options.clock,
+      tell: (index, command) => {
+        const host = this.slots[index]?.host;
+        if (host === undefined || host.isCongested) return false;
+        host.notify(command);
+        return true;
+      },
     });
     this.#begun = new Promise((resolve) => {
       this.#begin = resolve;
@@ -121,6 +132,7 @@ export class WorkerLives {
     const { clock, pages, early, log } = this.#options;
     this.#events?.spawned(index);
     this.#scripts.spawned(index);
+    this.#maps.spawned(index);
     return new WorkerHost({
       workerIndex: index,
       clock,
@@ -134,6 +146,7 @@ export class WorkerLives {
 
   #noticed(index: number, notice: Notice): void {
     if (notice.kind === 'script_began') return this.#scripts.began(notice);
+    if (notice.kind === 'shared_changes') return this.#maps.noticed(index, notice);
     if (notice.kind !== 'worn_out') return this.#events?.noticed(notice);
     const slot = this.slots[index];
     if (slot !== undefined) this.#retirement.add(slot, notice.exceptions);

@@ -37,7 +37,7 @@ export interface DataPlane {
   readonly connections: Pick<OperatedConnections, 'list' | 'listFurther' | 'close'>;
   setHealthCheckFailed(failed: boolean): void;
   /** Modules of the operator. */
-  readonly scripts: Pick<ScriptModules, 'disable' | 'list' | 'prepare' | 'use' | 'drop'>;
+  readonly scripts: Pick<ScriptModules, 'disable' | 'list' | 'prepare' | 'use' | 'drop' | 'maps'>;
   setCheckingWorkers(workers: readonly number[]): void;
   /** What would become of a request; takes turns with traffic, and changes nothing. */
   explain(asked: AskedRequest): Promise<Explanation>;

@@ -161,6 +161,8 @@ export class CommandedWorker {
     switch (command.kind) {
       case 'disable_script':
         return scripts.disable(command.module);
+      case 'shared_changed':
+        return scripts.maps.take(command);
       case 'scripts':
         return void stepOfScripts(command, scripts).then((answer) => this.#reply(answer));
       default:

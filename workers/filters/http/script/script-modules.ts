@@ -8,6 +8,8 @@ import type { FilterDefinition } from '../../../../shared/scripts/filter.ts';
 import { definedFilter } from '../../../../shared/scripts/filter.ts';
 import { readerOf, runModule } from '../../../../shared/scripts/run-module.ts';
 import type { ScriptModule } from '../../../../shared/scripts/script-module.ts';
+import type { SharedNotice } from '../../../../shared/messages/shared-maps.ts';
+import { SharedMaps } from './shared-maps.ts';
 import { ScriptMarks } from '../../../../shared/limits/script-page.ts';
 import type { ScriptState, ScriptVersion } from '../../../../shared/messages/script-messages.ts';
 import type { ScriptNotice } from '../../../../shared/messages/worker-notices.ts';
@@ -30,7 +32,7 @@ export interface ModuleUser {
 export interface ScriptHost {
   marks(): ScriptMarks;
   every(periodMs: number, act: () => void): void;
-  notify(notice: ScriptNotice): void;
+  notify(notice: ScriptNotice | SharedNotice): void;
 }
 
 const BEAT_MS = 100;
@@ -47,6 +49,8 @@ interface Version {
 }
 
 export class ScriptModules {
+  /** Those of all workers. */
+  readonly maps: SharedMaps;
   readonly #modules = new Map<string, SharedModule>();
   readonly #disabled = new Set<number>();
   readonly #host: ScriptHost;
@@ -54,6 +58,7 @@ export class ScriptModules {
 
   constructor(host: ScriptHost = ALONE) {
     this.#host = host;
+    this.maps = new SharedMaps((notice) => host.notify(notice));
   }
 
   /** The first that asks starts the beat by which the supervisor sees that this worker turns. */

@@ -153,6 +153,7 @@ export class ScriptUser implements ModuleUser {
       counter: (name) => stats.counter(name),
       gauge: (name) => stats.gauge(name),
       histogram: (name) => stats.histogram(name),
+      shared: (name, options) => context.scripts.maps.open(name, options),
       fetch: calls.fetch,
     };
   }
