@@ -4,6 +4,7 @@ import type {
   RateLimitAction,
   RateLimitEntry,
 } from '../../../shared/resources/routes/rate-limits.ts';
+import { memberOf } from '../../../shared/text/dictionary.ts';
 import { compileCel } from '../../cel/compile-cel.ts';
 import { celText } from '../../cel/print.ts';
 import { CelFailure } from '../../cel/values.ts';
@@ -60,10 +61,6 @@ function claimOf(token: string, path: readonly string[]): string | undefined {
   const parsed = parseToken(token);
   if (typeof parsed === 'string') return undefined;
   let value: unknown = parsed.payload;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
-      return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name];
-  }
+  for (const name of path) value = memberOf(value, name);
   return typeof value === 'string' ? value : undefined;
 }
