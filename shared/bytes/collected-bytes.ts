@@ -28,7 +28,7 @@ export class CollectedBytes {
       return;
     }
     for (let at = 0; at < piece.length;) {
-      const block = (this.#open ??= this.#newBlock());
+      const block = (this.#open ??= this.#newBlock(piece.length - at));
       const copied = piece.copy(block, this.#used, at);
       at += copied;
       this.#used += copied;
@@ -36,10 +36,22 @@ export class CollectedBytes {
     }
   }
 
+  /** A piece that is valid during the call only. */
+  addCopy(piece: Buffer): void {
+    this.add(piece.length >= OWN_BYTES ? Buffer.from(piece) : piece);
+  }
+
   /** In order; each has at least one byte. */
   blocks(): readonly Buffer[] {
     this.#close();
     return this.#blocks;
+  }
+
+  /** The same, and nothing of it stays here. */
+  take(): readonly Buffer[] {
+    const blocks = [...this.blocks()];
+    this.clear();
+    return blocks;
   }
 
   /** All of it in one. */
@@ -57,8 +69,8 @@ export class CollectedBytes {
   }
 
   /** Twice as large as what is there already: few pieces take little, many take few blocks. */
-  #newBlock(): Buffer {
-    const size = Math.min(Math.max(FIRST_BLOCK_BYTES, this.#bytes), LAST_BLOCK_BYTES);
+  #newBlock(wanted: number): Buffer {
+    const size = Math.min(Math.max(FIRST_BLOCK_BYTES, wanted, this.#bytes), LAST_BLOCK_BYTES);
     return Buffer.allocUnsafe(size);
   }
 

@@ -5,6 +5,7 @@
  * At each filter the message may be stopped; what follows its headers gathers in `held` until the
  * filter goes on. One filter at a time may hold a direction.
  */
+import { CollectedBytes } from '../../shared/bytes/collected-bytes.ts';
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import type { DataStatus, HeadersStatus, HttpFilter, TrailersStatus } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -42,6 +43,7 @@ interface AddedBody {
 }
 
 const NOT_STOPPED = -1;
+const NOTHING = Buffer.alloc(0);
 
 /** A message on its way through the filters in one direction. */
 export class MessagePass {
@@ -53,7 +55,8 @@ export class MessagePass {
   /** The holder has not let the headers pass yet. */
   #headersHeld: HeaderMap | undefined = undefined;
   readonly #heldByAll: HeldBytes;
-  #held: Buffer[] = [];
+  /** Made with the first piece. */
+  #held: CollectedBytes | undefined = undefined;
   heldBytes = 0;
   #trailersHeld: HeaderMap | undefined = undefined;
   /** What the filter at work puts behind headers that were all. */
@@ -107,7 +110,7 @@ export class MessagePass {
   resume(position: number): void {
     if (this.#stoppedAt !== position) return;
     const headers = this.#headersHeld;
-    const held = this.#held;
+    const held = this.#held?.joined() ?? NOTHING;
     const trailersHeld = this.#trailersHeld;
     const endsAtHeaders = this.#endsAtHeaders;
     const endsAtData = this.#endsAtData;
@@ -116,11 +119,7 @@ export class MessagePass {
       if (this.#added !== undefined) this.#passAdded(position + 1, headers);
       else this.#headersFrom(position + 1, headers, endsAtHeaders);
     }
-    if (held.length > 0 || endsAtData) {
-      const [only] = held;
-      const data = held.length === 1 && only !== undefined ? only : Buffer.concat(held);
-      this.#dataFrom(position + 1, data, endsAtData);
-    }
+    if (held.length > 0 || endsAtData) this.#dataFrom(position + 1, held, endsAtData);
     if (trailersHeld !== undefined) this.#trailersFrom(position + 1, trailersHeld);
   }
 
@@ -135,7 +134,7 @@ export class MessagePass {
 
   dropHeld(): void {
     this.#heldByAll.add(-this.heldBytes);
-    this.#held = [];
+    this.#held?.clear();
     this.heldBytes = 0;
   }
 
@@ -207,7 +206,8 @@ export class MessagePass {
 
   #hold(data: Buffer): void {
     if (data.length === 0) return;
-    this.#held.push(Buffer.from(data));
+    this.#held ??= new CollectedBytes();
+    this.#held.addCopy(data);
     this.heldBytes += data.length;
     this.#heldByAll.add(data.length);
   }

@@ -2,6 +2,7 @@
  * One request to a service by HTTP whose whole response is waited for. The response is bounded:
  * a larger one is given up and fails. Ends with exactly one outcome, or with none after a cancel.
  */
+import { CollectedBytes } from '../../shared/bytes/collected-bytes.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type {
   CallFailure,
@@ -45,8 +46,7 @@ export class HttpCall implements ServiceCallbacks {
   readonly #bytesMax: number;
   #stream: ServiceStream | undefined = undefined;
   #headers: HeaderMap | undefined = undefined;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #body = new CollectedBytes();
   #isOver = false;
 
   private constructor(owner: HttpCallOwner, bytesMax: number) {
@@ -81,9 +81,9 @@ export class HttpCall implements ServiceCallbacks {
   }
 
   onData(data: Buffer, endStream: boolean): void {
-    this.#bytes += data.length;
-    if (this.#bytes > this.#bytesMax) return this.onFailure(RESPONSE_TOO_LARGE);
-    if (data.length > 0) this.#pieces.push(Buffer.from(data));
+    const length = this.#body.length + data.length;
+    if (length > this.#bytesMax) return this.onFailure(RESPONSE_TOO_LARGE);
+    this.#body.addCopy(data);
     if (endStream) this.#complete();
   }
 
@@ -110,14 +110,14 @@ export class HttpCall implements ServiceCallbacks {
   #complete(): void {
     const headers = this.#headers;
     if (this.#isOver || headers === undefined) return;
-    const body = this.#pieces.length === 0 ? NO_BODY : Buffer.concat(this.#pieces);
+    const body = this.#body.length === 0 ? NO_BODY : this.#body.joined();
     this.#end();
     this.#owner.onResponse({ headers, body });
   }
 
   #end(): void {
     this.#isOver = true;
-    this.#pieces = [];
+    this.#body.clear();
     this.#stream?.cancel();
     this.#stream = undefined;
   }

@@ -35,7 +35,9 @@ describe('the packed program', () => {
     execFileSync('tar', ['-xzf', join(scratch.path, tarball), '-C', scratch.path]);
     const unpacked = scratch.file('package');
 
-    const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
+    const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      statSync(join(unpacked, file)).isFile(),
+    );
     const strangers = files.filter((file) =>
       /^(test|dist\/(test|scripts|shared\/api\/generated|\.tsbuildinfo.*)|(?!dist\/exports\/).*\.ts)(\/|$)/.test(
         file,

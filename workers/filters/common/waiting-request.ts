@@ -3,6 +3,7 @@
  * behind the headers; the client is told to wait as soon as that is more than a stream may keep.
  * What was read before it could be told is kept too, so nothing of it fails the request.
  */
+import { CollectedBytes } from '../../../shared/bytes/collected-bytes.ts';
 import type { HeldBytes } from '../../loop/held-bytes.ts';
 import type { FilterCallbacks } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
@@ -11,8 +12,7 @@ export class WaitingRequest {
   readonly #callbacks: FilterCallbacks;
   readonly #held: HeldBytes;
   readonly #limitBytes: number;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #body = new CollectedBytes();
   #trailers: HeaderMap | undefined = undefined;
   #endsWithBody = false;
   #isPaused = false;
@@ -24,18 +24,17 @@ export class WaitingRequest {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#body.length;
   }
 
   /** `mayGrow`: the client may send more than a stream usually keeps. */
   take(data: Buffer, endStream: boolean, mayGrow = false): void {
     this.#endsWithBody = endStream;
     if (data.length > 0) {
-      this.#pieces.push(Buffer.from(data));
-      this.#bytes += data.length;
+      this.#body.addCopy(data);
       this.#held.add(data.length);
     }
-    if (!mayGrow && !this.#isPaused && this.#bytes >= this.#limitBytes) {
+    if (!mayGrow && !this.#isPaused && this.#body.length >= this.#limitBytes) {
       this.#isPaused = true;
       this.#callbacks.pauseRequest(true);
     }
@@ -47,7 +46,7 @@ export class WaitingRequest {
 
   /** The first `limit` bytes of what has come. */
   copy(limit: number): Buffer {
-    return Buffer.concat(this.#pieces).subarray(0, limit);
+    return this.#body.joined().subarray(0, limit);
   }
 
   /** The request goes on: its headers, and whatever came behind them. Not within their event. */
@@ -60,24 +59,23 @@ export class WaitingRequest {
   /** The same for headers that have gone on by themselves. */
   releaseBody(): void {
     const callbacks = this.#callbacks;
-    const pieces = this.#pieces;
+    const body = this.#body.joined();
     const trailers = this.#trailers;
     this.drop();
     if (this.#isPaused) {
       this.#isPaused = false;
       callbacks.pauseRequest(false);
     }
-    if (pieces.length > 0 || this.#endsWithBody) {
-      callbacks.injectRequestData(Buffer.concat(pieces), this.#endsWithBody);
+    if (body.length > 0 || this.#endsWithBody) {
+      callbacks.injectRequestData(body, this.#endsWithBody);
     }
     if (trailers !== undefined) callbacks.injectRequestTrailers(trailers);
   }
 
   /** The request is answered, or gone. */
   drop(): void {
-    this.#held.add(-this.#bytes);
-    this.#pieces = [];
-    this.#bytes = 0;
+    this.#held.add(-this.#body.length);
+    this.#body.clear();
     this.#trailers = undefined;
   }
 }

@@ -2,6 +2,7 @@
  * Writes what the Thrift messages in bodies say into dynamic metadata. Source:
  * envoy.filters.http.thrift_to_metadata.
  */
+import { CollectedBytes } from '../../../shared/bytes/collected-bytes.ts';
 import {
   THRIFT_TO_METADATA,
   type ThriftEntry,
@@ -58,8 +59,8 @@ class ThriftToMetadataFilter extends PassThroughFilter {
   readonly #parts: ThriftParts;
   readonly #callbacks: FilterCallbacks;
   /** Bodies while they come; undefined when there is nothing to wait for. */
-  #request: Buffer[] | undefined = undefined;
-  #response: Buffer[] | undefined = undefined;
+  #request: CollectedBytes | undefined = undefined;
+  #response: CollectedBytes | undefined = undefined;
 
   constructor(parts: ThriftParts, callbacks: FilterCallbacks) {
     super();
@@ -69,14 +70,14 @@ class ThriftToMetadataFilter extends PassThroughFilter {
 
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     if (!this.#begins(this.#parts.request, headers, endStream)) return 'continue';
-    this.#request = [];
+    this.#request = new CollectedBytes();
     return 'stop';
   }
 
   override decodeData(data: Buffer, endStream: boolean): DataStatus {
-    const pieces = this.#request;
-    if (pieces === undefined) return 'continue';
-    pieces.push(Buffer.from(data));
+    const body = this.#request;
+    if (body === undefined) return 'continue';
+    body.addCopy(data);
     if (!endStream) return 'stop_and_buffer';
     this.#finishRequest();
     return 'continue';
@@ -89,14 +90,14 @@ class ThriftToMetadataFilter extends PassThroughFilter {
 
   override encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     if (!this.#begins(this.#parts.response, headers, endStream)) return 'continue';
-    this.#response = [];
+    this.#response = new CollectedBytes();
     return 'stop';
   }
 
   override encodeData(data: Buffer, endStream: boolean): DataStatus {
-    const pieces = this.#response;
-    if (pieces === undefined) return 'continue';
-    pieces.push(Buffer.from(data));
+    const body = this.#response;
+    if (body === undefined) return 'continue';
+    body.addCopy(data);
     if (!endStream) return 'stop_and_buffer';
     this.#finishResponse();
     return 'continue';
@@ -131,8 +132,8 @@ class ThriftToMetadataFilter extends PassThroughFilter {
     this.#response = undefined;
   }
 
-  #read(side: Side, pieces: readonly Buffer[]): void {
-    const bytes = Buffer.concat(pieces);
+  #read(side: Side, body: CollectedBytes): void {
+    const bytes = body.joined();
     if (bytes.length === 0) {
       this.#none(side);
       return;

@@ -3,6 +3,7 @@
  * yet, or the host has not agreed to take it. Copies it, and pauses its sender at the limit. Made
  * with the first piece that has to wait.
  */
+import { CollectedBytes } from '../../../shared/bytes/collected-bytes.ts';
 import type { HeldBytes } from '../../loop/held-bytes.ts';
 import type { RequestEncoder } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
@@ -18,8 +19,7 @@ export class PendingBody {
   readonly #sender: PausedSender;
   readonly #limitBytes: number;
   readonly #held: HeldBytes;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #bytes = new CollectedBytes();
   #isPaused = false;
 
   constructor(sender: PausedSender, limitBytes: number, held: HeldBytes) {
@@ -29,14 +29,13 @@ export class PendingBody {
   }
 
   get isEmpty(): boolean {
-    return this.#pieces.length === 0 && this.trailers === undefined;
+    return this.#bytes.length === 0 && this.trailers === undefined;
   }
 
   add(data: Buffer): void {
-    this.#pieces.push(Buffer.from(data));
-    this.#bytes += data.length;
+    this.#bytes.addCopy(data);
     this.#held.add(data.length);
-    if (this.#isPaused || (this.#bytes < this.#limitBytes && !this.#held.isTight)) return;
+    if (this.#isPaused || (this.#bytes.length < this.#limitBytes && !this.#held.isTight)) return;
     this.#isPaused = true;
     this.#sender.pauseRequest(true);
   }
@@ -59,11 +58,8 @@ export class PendingBody {
 
   /** The body, which is forgotten here; its sender waits until `release`. */
   #take(): readonly Buffer[] {
-    const pieces = this.#pieces;
-    this.#held.add(-this.#bytes);
-    this.#pieces = [];
-    this.#bytes = 0;
-    return pieces;
+    this.#held.add(-this.#bytes.length);
+    return this.#bytes.take();
   }
 
   /** Forgets the body, and lets its sender go on. */

@@ -2,6 +2,7 @@
  * One body that goes on no faster than its bucket of bytes allows. What has to wait is kept up to a
  * limit, beyond which the sender is told to wait.
  */
+import { CollectedBytes } from '../../../../shared/bytes/collected-bytes.ts';
 import type { HeldBytes } from '../../../loop/held-bytes.ts';
 import { LoopTimer, type LoopTimers, type TimerOwner } from '../../../loop/timers.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
@@ -34,8 +35,7 @@ export class PacedBody implements TimerOwner {
   readonly #pace: Pace;
   readonly #owner: PacedBodyOwner;
   readonly #timer = new LoopTimer(this, 0);
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #waiting = new CollectedBytes();
   #trailers: HeaderMap | undefined = undefined;
   #endsWithBody = false;
   #isPaused = false;
@@ -49,8 +49,8 @@ export class PacedBody implements TimerOwner {
   write(data: Buffer, endStream: boolean): void {
     this.#endsWithBody ||= endStream;
     if (data.length > 0) {
-      this.#pieces.push(Buffer.from(data));
-      this.#count(data.length);
+      this.#waiting.addCopy(data);
+      this.#pace.held.add(data.length);
     }
     if (!this.#timer.isArmed) this.#send();
     this.#tellBacklog();
@@ -73,15 +73,16 @@ export class PacedBody implements TimerOwner {
 
   destroy(): void {
     this.#timer.disarm();
-    this.#pieces = [];
-    this.#count(-this.#bytes);
+    this.#pace.held.add(-this.#waiting.length);
+    this.#waiting.clear();
   }
 
   #send(): void {
     const { bucket, fillIntervalMs, timers, now } = this.#pace;
-    const allowed = this.#bytes === 0 ? 0 : bucket.takeUpTo(this.#bytes, now());
+    const waiting = this.#waiting.length;
+    const allowed = waiting === 0 ? 0 : bucket.takeUpTo(waiting, now());
     const data = this.#cut(allowed);
-    const waits = this.#bytes > 0;
+    const waits = this.#waiting.length > 0;
     if (waits) timers.list(fillIntervalMs).arm(this.#timer);
     this.#owner.onAllowed(allowed, waits);
     const endStream = this.#endsWithBody && !waits;
@@ -94,21 +95,15 @@ export class PacedBody implements TimerOwner {
 
   #cut(length: number): Buffer {
     if (length === 0) return NOTHING;
-    const whole = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces);
-    if (whole === undefined) return NOTHING;
-    const rest = whole.subarray(length);
-    this.#pieces = rest.length === 0 ? [] : [rest];
-    this.#count(-length);
+    const whole = this.#waiting.joined();
+    this.#waiting.clear();
+    this.#waiting.add(whole.subarray(length));
+    this.#pace.held.add(-length);
     return whole.subarray(0, length);
   }
 
-  #count(change: number): void {
-    this.#bytes += change;
-    this.#pace.held.add(change);
-  }
-
   #tellBacklog(): void {
-    const isFull = this.#bytes >= this.#pace.bufferLimitBytes;
+    const isFull = this.#waiting.length >= this.#pace.bufferLimitBytes;
     if (isFull === this.#isPaused) return;
     this.#isPaused = isFull;
     this.#owner.onBacklog(isFull);

@@ -1,11 +1,12 @@
 /** A response on its way into the cache: gathers the body within what the cache has room for. */
+import { CollectedBytes } from '../../../../shared/bytes/collected-bytes.ts';
 import { CACHED_BODY_MAX, type MemoryCache } from './memory-cache.ts';
 
 export class IncomingEntry {
   readonly #cache: MemoryCache;
   readonly #maxBytes: number;
   readonly #onWhole: (body: Buffer) => void;
-  #pieces: Buffer[] = [];
+  readonly #body = new CollectedBytes();
   #bytes = 0;
   #isOver = false;
 
@@ -23,13 +24,13 @@ export class IncomingEntry {
       return;
     }
     this.#bytes += data.length;
-    this.#pieces.push(Buffer.from(data));
+    this.#body.addCopy(data);
   }
 
   /** The response is whole. */
   end(): void {
     if (this.#isOver) return;
-    const body = Buffer.concat(this.#pieces);
+    const body = this.#body.joined();
     this.drop();
     this.#onWhole(body);
   }
@@ -39,6 +40,6 @@ export class IncomingEntry {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cache.release(this.#bytes);
-    this.#pieces = [];
+    this.#body.clear();
   }
 }

@@ -3,6 +3,7 @@
  * awaited. The sender is told to wait as soon as that is more than a stream may keep; what was read
  * before it could be told is kept too.
  */
+import { CollectedBytes } from '../../../../shared/bytes/collected-bytes.ts';
 import type { HeldBytes } from '../../../loop/held-bytes.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 
@@ -29,8 +30,7 @@ export class MessageBuffer {
   readonly #target: MessageTarget;
   readonly #held: HeldBytes;
   readonly #limit: number;
-  #kept: Buffer[] = [];
-  #keptBytes = 0;
+  readonly #kept = new CollectedBytes();
   #sent: SentPiece[] = [];
   #sentBytes = 0;
   #isCongested = false;
@@ -46,11 +46,11 @@ export class MessageBuffer {
   }
 
   get isEmpty(): boolean {
-    return this.#keptBytes === 0 && this.#sent.length === 0;
+    return this.#kept.length === 0 && this.#sent.length === 0;
   }
 
   get hasKept(): boolean {
-    return this.#keptBytes > 0;
+    return this.#kept.length > 0;
   }
 
   get hasSent(): boolean {
@@ -58,11 +58,11 @@ export class MessageBuffer {
   }
 
   get isFull(): boolean {
-    return this.#keptBytes >= this.#limit;
+    return this.#kept.length >= this.#limit;
   }
 
   get exceeds(): boolean {
-    return this.#keptBytes > this.#limit;
+    return this.#kept.length > this.#limit;
   }
 
   /** The whole body is wanted: one that is too large is refused, not paused. */
@@ -73,19 +73,16 @@ export class MessageBuffer {
 
   keep(data: Buffer): void {
     if (data.length === 0) return;
-    this.#kept.push(Buffer.from(data));
-    this.#keptBytes += data.length;
+    this.#kept.addCopy(data);
     this.#held.add(data.length);
     this.#balance();
   }
 
   /** All that is kept, which waits for its answer from now on. */
   send(isLast: boolean): SentPiece {
-    const [only] = this.#kept;
-    const data = this.#kept.length === 1 && only ? only : Buffer.concat(this.#kept);
+    const data = this.#kept.joined();
     const piece = { data, isLast };
-    this.#kept = [];
-    this.#keptBytes = 0;
+    this.#kept.clear();
     this.#sent.push(piece);
     this.#sentBytes += data.length;
     return piece;
@@ -124,7 +121,7 @@ export class MessageBuffer {
 
   /** Whatever is kept, in its order. */
   passAll(hasEnd: boolean): void {
-    const pieces = [...this.#sent.map(({ data }) => data), ...this.#kept];
+    const pieces = [...this.#sent.map(({ data }) => data), ...this.#kept.blocks()];
     this.drop();
     if (pieces.length > 0 || hasEnd) this.pass(Buffer.concat(pieces), hasEnd);
   }
@@ -138,9 +135,8 @@ export class MessageBuffer {
   }
 
   drop(): void {
-    this.#held.add(-this.#keptBytes - this.#sentBytes);
-    this.#kept = [];
-    this.#keptBytes = 0;
+    this.#held.add(-this.#kept.length - this.#sentBytes);
+    this.#kept.clear();
     this.#sent = [];
     this.#sentBytes = 0;
     this.#isCongested = false;
@@ -148,7 +144,7 @@ export class MessageBuffer {
   }
 
   #balance(): void {
-    const isFull = !this.#mayGrow && this.#keptBytes + this.#sentBytes >= this.#limit;
+    const isFull = !this.#mayGrow && this.#kept.length + this.#sentBytes >= this.#limit;
     const pauses = this.#isCongested || isFull;
     if (pauses === this.#isPaused) return;
     this.#isPaused = pauses;

@@ -1,6 +1,9 @@
 /** What has come of a message while its module takes its time; its sender waits when it is much. */
+import { CollectedBytes } from '../../../../shared/bytes/collected-bytes.ts';
 import type { HeldBytes } from '../../../loop/held-bytes.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
+
+const NOTHING = Buffer.alloc(0);
 
 interface Piece {
   readonly data: Buffer;
@@ -11,8 +14,13 @@ export class KeptMessage {
   readonly #held: HeldBytes;
   readonly #limitBytes: number;
   readonly #pause: (isPaused: boolean) => void;
-  #pieces: Piece[] = [];
+  readonly #body = new CollectedBytes();
+  /** What is handed over, in pieces that are larger than they came. */
+  #pieces: readonly Buffer[] = [];
+  #next = 0;
   #bytes = 0;
+  /** The body's end has come, and has not been handed over. */
+  #hasEnd = false;
   #isPaused = false;
   trailers: HeaderMap | undefined = undefined;
 
@@ -23,11 +31,11 @@ export class KeptMessage {
   }
 
   get isWhole(): boolean {
-    return this.trailers !== undefined || this.#pieces.at(-1)?.isEnd === true;
+    return this.trailers !== undefined || this.#hasEnd;
   }
 
   get isEmpty(): boolean {
-    return this.#pieces.length === 0 && this.trailers === undefined;
+    return this.#bytes === 0 && !this.isWhole;
   }
 
   get isTooLarge(): boolean {
@@ -35,7 +43,8 @@ export class KeptMessage {
   }
 
   add(data: Buffer, isEnd: boolean): void {
-    this.#pieces.push({ data: Buffer.from(data), isEnd });
+    this.#body.addCopy(data);
+    this.#hasEnd ||= isEnd;
     this.#bytes += data.length;
     this.#held.add(data.length);
   }
@@ -47,13 +56,22 @@ export class KeptMessage {
   }
 
   take(): Piece | undefined {
-    const piece = this.#pieces.shift();
-    if (piece !== undefined) this.#release(piece.data.length);
-    return piece;
+    if (this.#next >= this.#pieces.length) {
+      this.#pieces = this.#body.take();
+      this.#next = 0;
+    }
+    const data = this.#pieces[this.#next++];
+    if (data === undefined && !this.#hasEnd) return undefined;
+    const isEnd = this.#hasEnd && this.#next >= this.#pieces.length && this.#body.length === 0;
+    if (isEnd) this.#hasEnd = false;
+    this.#release(data?.length ?? 0);
+    return { data: data ?? NOTHING, isEnd };
   }
 
   takeBody(): Buffer {
-    const body = Buffer.concat(this.#pieces.map(({ data }) => data));
+    const rest = this.#pieces.slice(this.#next);
+    const body =
+      rest.length === 0 ? this.#body.joined() : Buffer.concat([...rest, ...this.#body.blocks()]);
     this.drop();
     return body;
   }
@@ -64,9 +82,11 @@ export class KeptMessage {
     return trailers;
   }
 
-  /** Gives up the pieces of the body. */
+  /** Gives up the body. */
   drop(): void {
     this.#pieces = [];
+    this.#body.clear();
+    this.#hasEnd = false;
     this.#release(this.#bytes);
   }
 

@@ -2,12 +2,7 @@
  * One direction of a stream as its module sees it. A function may take its time: what comes meanwhile
  * is kept, up to the limit of the stream, and the peer is told to wait.
  */
-import type {
-  DataStatus,
-  FilterCallbacks,
-  HeadersStatus,
-  TrailersStatus,
-} from '../../../stream/filter.ts';
+import type { DataStatus, HeadersStatus, TrailersStatus } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import type { Headers, Reply, Stream } from '../../../../shared/scripts/filter.ts';
 import { KeptMessage } from './kept-message.ts';
@@ -28,7 +23,7 @@ export class ScriptSide {
   readonly #instance: ScriptInstance;
   readonly #half: Half;
   readonly #way: Way;
-  readonly #callbacks: FilterCallbacks;
+  readonly #callbacks: SideParts['callbacks'];
   readonly #stream: Stream;
   readonly #map: HeaderMap;
   /** The module is not asked about the rest of the stream. */
@@ -36,6 +31,8 @@ export class ScriptSide {
   #mode: Mode = 'passing';
   #haveHeadersGone = false;
   #kept: KeptMessage | undefined = undefined;
+  /** What was kept is on its way: what comes meanwhile goes behind it. */
+  #isPumping = false;
   #wait: ScriptWait | undefined = undefined;
   /** How the message goes on when what is awaited fails, and the policy lets it. */
   #without: () => void = () => undefined;
@@ -74,7 +71,7 @@ export class ScriptSide {
   onData(data: Buffer, isEnd: boolean): DataStatus {
     const { onChunk } = this.#half;
     if (this.#mode === 'over') return 'stop';
-    if (this.#mode === 'passing' || this.#mode === 'open') {
+    if (this.#isMoving && !this.#isPumping) {
       if (onChunk === undefined || this.#mode === 'open') return 'continue';
       this.#chunk(onChunk, Buffer.from(data), isEnd);
       return 'taken';
@@ -86,9 +83,8 @@ export class ScriptSide {
   onTrailers(trailers: HeaderMap): TrailersStatus {
     const { onTrailers } = this.#half;
     if (this.#mode === 'over') return 'stop';
-    if (this.#mode === 'open') return 'continue';
-    if (this.#mode === 'passing') {
-      if (onTrailers === undefined) return 'continue';
+    if (this.#isMoving && !this.#isPumping) {
+      if (onTrailers === undefined || this.#mode === 'open') return 'continue';
       this.#trailersOf(onTrailers, trailers);
       return 'taken';
     }
@@ -260,15 +256,18 @@ export class ScriptSide {
 
   /** Gives the module what has come meanwhile, until it takes its time again. */
   #pump(): void {
+    // A function that settles at once comes back here: the loop below goes on then.
+    if (this.#isPumping) return;
+    this.#isPumping = true;
     const { onChunk, onTrailers } = this.#half;
     while (this.#isMoving) {
       const piece = this.#kept?.take();
       if (piece === undefined) break;
       if (this.#mode === 'passing' && onChunk !== undefined) {
-        return this.#chunk(onChunk, piece.data, piece.isEnd);
-      }
-      this.#way.inject(this.#callbacks, piece.data, piece.isEnd);
+        this.#chunk(onChunk, piece.data, piece.isEnd);
+      } else this.#way.inject(this.#callbacks, piece.data, piece.isEnd);
     }
+    this.#isPumping = false;
     const trailers = this.#isMoving ? this.#kept?.takeTrailers() : undefined;
     if (trailers === undefined) return;
     if (this.#mode === 'passing' && onTrailers !== undefined) {
