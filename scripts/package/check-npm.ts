@@ -37,7 +37,7 @@ try {
 } finally {
   rmSync(scratch, { recursive: true });
 }
-/** A program of the project's tools; what it prints is for whoever reads. */
+/** A program of the project's tools; what it prints is for people. */
 function run(tool: string, words: readonly string[]): void {
   try {
     execFileSync(join(projectRoot, 'node_modules', '.bin', tool), words, { stdio: 'inherit' });

@@ -1,4 +1,4 @@
-/** Log levels that go back by themselves: for whoever looks for a moment, and forgets. */
+/** Log levels that go back by themselves: for a look that is soon forgotten. */
 import type { Clock, Timer } from '../process/clock.ts';
 import type { LogLevels } from './log-settings.ts';
 import type { LoggerRegistry } from './logger-registry.ts';

@@ -27,7 +27,7 @@ const SAVE_DELAY_MS = 1_500;
 const CODE_CACHE_VARIABLE = 'SLUICE_CODE_CACHE';
 
 /** What a CommonJS module finds around it. */
-interface Surroundings {
+interface ModuleScope {
   readonly require: NodeJS.Require;
   readonly module: { exports: object };
   readonly __filename: string;
@@ -43,7 +43,7 @@ export function loadPackedProgram<Exports extends object>(path: string): Exports
   // V8 keeps the name in its cache: it must hold wherever the built files are moved to.
   const filename = relative(builtRoot, path);
   const script = new Script(readPacked(path), { filename, cachedData });
-  const run = script.runInThisContext() as (around: Surroundings) => void;
+  const run = script.runInThisContext() as (scope: ModuleScope) => void;
   const module = { exports: {} };
   run({ require: createRequire(path), module, __filename: path, __dirname: dirname(path) });
   if (isCached && cachedData === undefined) {

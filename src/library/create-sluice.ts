@@ -79,7 +79,7 @@ class SluiceProcess implements Sluice {
     this.#options = options;
     this.#child = this.#spawn(['--use-dynamic-base-id']);
     this.#ready = this.#started(this.#child);
-    // Whoever asks for it is told; nobody has to.
+    // A caller who asks for it gets it; nobody has to.
     this.#ready.catch(() => undefined);
     process.once('exit', this.#ending);
   }

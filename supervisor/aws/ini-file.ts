@@ -1,4 +1,4 @@
-/** Files of AWS's tools: sections in brackets, `key = value` beneath them. */
+/** Files of AWS's tools: sections in brackets, `key = value` below them. */
 
 /** Keys in lower case; the first of two counts. */
 export function iniSection(text: string, section: string): ReadonlyMap<string, string> {

@@ -16,7 +16,7 @@ export class SharedSteps<Result> {
     this.#steps = steps;
   }
 
-  /** A failed one fails for everybody; whoever wants the result makes another. */
+  /** A failed one fails for everybody; who wants the result makes another. */
   get hasFailed(): boolean {
     return this.#outcome?.isDone === false;
   }

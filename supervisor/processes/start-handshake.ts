@@ -56,7 +56,7 @@ export class StartHandshake {
     }
   }
 
-  heardHello(hello: Hello): void {
+  onHello(hello: Hello): void {
     if (hello.protocolVersion === PROTOCOL_VERSION && hello.buildId === buildId()) {
       this.#options.note(`has loaded itself after ${processAgeMs()} ms`);
       this.#greeted.resolve();
@@ -68,7 +68,7 @@ export class StartHandshake {
     );
   }
 
-  heardReady(): void {
+  onReady(): void {
     this.#options.note(`is warmed up and set up after ${processAgeMs()} ms`);
     this.#ready.resolve();
   }

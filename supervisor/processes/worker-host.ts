@@ -215,9 +215,9 @@ export class WorkerHost {
     if (isNotice(message)) return this.#options.noticed(message);
     switch (message.kind) {
       case 'hello':
-        return this.#handshake.heardHello(message);
+        return this.#handshake.onHello(message);
       case 'ready':
-        return this.#handshake.heardReady();
+        return this.#handshake.onReady();
       case 'pong':
         return;
       case 'not_recognised':

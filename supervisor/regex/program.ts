@@ -36,7 +36,7 @@ type Hole = readonly [instruction: Instruction, side: 'out' | 'out1'];
 
 interface Fragment {
   readonly begin: number;
-  /** Whoever takes a fragment into another may add to its list. */
+  /** A fragment that another takes in may get more of them. */
   readonly end: Hole[];
   readonly nullable: boolean;
 }

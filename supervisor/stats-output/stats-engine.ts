@@ -158,8 +158,8 @@ export class StatsEngine {
 
   /**
    * What this epoch tells its child on each of the child's questions; the first time totals. From
-   * then on the child tells the sinks. A child that cannot know that totals were told to sinks
-   * before is told what comes after them only.
+   * then on the child tells the sinks. A child that cannot know that totals were exported to sinks
+   * before is exported what comes after them only.
    */
   async exportForChild(
     knowsTotals: boolean,
@@ -174,8 +174,8 @@ export class StatsEngine {
       return { ...(await this.#export.take()), areTotals: isFirst && knowsTotals };
     }
     // Workers may have reported since the sinks were served: the child has to tell them of that.
-    const told = await this.#export.take((index) => sinks.toldOf(index));
-    if (knowsTotals) return { ...told, areTotals: true };
+    const exported = await this.#export.take((index) => sinks.seenOf(index));
+    if (knowsTotals) return { ...exported, areTotals: true };
     return { ...(await this.#export.take()), areTotals: false };
   }
 
@@ -193,7 +193,7 @@ export class StatsEngine {
     this.#mergeParent = merge;
   }
 
-  /** The share of a parent epoch; it has to be told to leave when the parent is gone. */
+  /** The share of a parent epoch; it has to be exported to leave when the parent is gone. */
   parentShare(): ParentShare {
     return new ParentShare(this.store);
   }

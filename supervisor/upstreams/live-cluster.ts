@@ -171,7 +171,7 @@ export class LiveCluster implements HostSink {
 
   /** Hosts told a worker how busy they are. */
   loadReported(weights: readonly SentWeight[]): void {
-    this.#reported?.told(weights, (id) => this.host(id) !== undefined);
+    this.#reported?.report(weights, (id) => this.host(id) !== undefined);
   }
 
   /** What each of the hosts is taken by, in their order. */

@@ -21,34 +21,34 @@ export interface MergeWindowOptions {
 
 export class MergeWindow {
   readonly #options: MergeWindowOptions;
-  /** When the last change was told; monotonic milliseconds. */
-  #toldMs = Number.NEGATIVE_INFINITY;
+  /** When the last change was published; monotonic milliseconds. */
+  #publishedMs = Number.NEGATIVE_INFINITY;
   #pending: Timer | undefined = undefined;
 
   constructor(options: MergeWindowOptions) {
     this.#options = options;
   }
 
-  /** The set of hosts is another, which is told at once. */
+  /** The set of hosts is another, which is published at once. */
   setChanged(): void {
     if (this.#pending !== undefined) this.#options.count('update_merge_cancelled');
-    this.#tell('cluster_updated');
+    this.#publish('cluster_updated');
   }
 
-  /** Some host is healthier or less healthy than before: told when the window has passed. */
+  /** Some host is healthier or less healthy than before: published when the window has passed. */
   healthChanged(): void {
     const { windowMs, clock, count } = this.#options;
     if (windowMs === 0) {
-      this.#tell('cluster_updated');
+      this.#publish('cluster_updated');
       return;
     }
-    if (clock.monotonicMs() - this.#toldMs > windowMs) {
+    if (clock.monotonicMs() - this.#publishedMs > windowMs) {
       if (this.#pending !== undefined) count('update_merge_cancelled');
       count('update_out_of_merge_window');
-      this.#tell('cluster_updated');
+      this.#publish('cluster_updated');
       return;
     }
-    this.#pending ??= clock.after(windowMs, () => this.#tell('cluster_updated_via_merge'));
+    this.#pending ??= clock.after(windowMs, () => this.#publish('cluster_updated_via_merge'));
   }
 
   close(): void {
@@ -56,9 +56,9 @@ export class MergeWindow {
     this.#pending = undefined;
   }
 
-  #tell(counter: MergeCounter): void {
+  #publish(counter: MergeCounter): void {
     this.close();
-    this.#toldMs = this.#options.clock.monotonicMs();
+    this.#publishedMs = this.#options.clock.monotonicMs();
     this.#options.count(counter);
   }
 }

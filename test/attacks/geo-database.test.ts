@@ -39,7 +39,7 @@ describe('a database of locations', () => {
     assert.equal(database.find('::ffff:10.1.9.9', PATHS), undefined);
   });
 
-  it('bears any bytes that are changed in it', () => {
+  it('survives any bytes that are changed in it', () => {
     const change = fc.tuple(fc.nat(whole.length - 1), fc.nat(255));
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 8 }), (changes) => {
@@ -51,7 +51,7 @@ describe('a database of locations', () => {
     );
   });
 
-  it('bears any end and any beginning', () => {
+  it('survives any end and any beginning', () => {
     fc.assert(
       fc.property(fc.nat(whole.length), fc.nat(whole.length), (from, to) => {
         ask(whole.subarray(from, to));

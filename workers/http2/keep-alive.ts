@@ -44,12 +44,12 @@ export class KeepAlive implements TimerOwner {
   readonly #interval = new LoopTimer(this, INTERVAL);
   readonly #timeout = new LoopTimer(this, TIMEOUT);
   #sent = 0;
-  #heardMs: number;
+  #receivedMs: number;
 
   constructor(times: KeepAliveTimes, parts: KeepAliveParts) {
     this.#times = times;
     this.#parts = parts;
-    this.#heardMs = times.timers.clock.ms;
+    this.#receivedMs = times.timers.clock.ms;
   }
 
   start(): void {
@@ -59,13 +59,13 @@ export class KeepAlive implements TimerOwner {
 
   /** Anything came. */
   heard(): void {
-    this.#heardMs = this.#times.timers.clock.ms;
+    this.#receivedMs = this.#times.timers.clock.ms;
   }
 
   beforeStream(): void {
     const { idleMs, timers } = this.#times;
     if (idleMs <= 0 || this.#timeout.isArmed) return;
-    if (timers.clock.ms - this.#heardMs >= idleMs) this.#ping();
+    if (timers.clock.ms - this.#receivedMs >= idleMs) this.#ping();
   }
 
   /** Answers to older pings count for nothing. */

@@ -55,6 +55,10 @@ export function requestRefusal(
     const refusal = { status: 400, body: '', details: 'missing_host_header' };
     return { refusal, closes: closesOnInvalid };
   }
+  if (headers.method === 'QUERY' && headers.get('content-type') === undefined) {
+    const refusal = { status: 400, body: '', details: 'query_missing_content_type' };
+    return { refusal, closes: closesOnInvalid };
+  }
   const isConnect = headers.method === 'CONNECT';
   if (!isConnect && headers.path.charCodeAt(0) !== 0x2f) {
     manager.parts.stats.count(NON_RELATIVE_PATH);

@@ -1,4 +1,4 @@
-/** Where streams have their addresses from: from the socket beneath them, or from a bare handle. */
+/** Where streams have their addresses from: from the socket below them, or from a bare handle. */
 import type { StreamAddresses } from './byte-stream.ts';
 import type { SocketName, StreamHandle } from './runtime-handles.ts';
 

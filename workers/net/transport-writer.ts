@@ -22,7 +22,7 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
   protected readonly loop: WorkerLoop;
   protected readonly handler: TransportHandler;
   protected abstract readonly stream: ByteStream;
-  /** What carries the bytes, under whoever watches them. */
+  /** What carries the bytes, below what watches them. */
   protected abstract readonly carrier: ByteStream;
   protected observer: WriteObserver | undefined = undefined;
   protected isBlocked = false;

@@ -25,9 +25,9 @@ export function compileRedirectRoute(
     kind: 'redirect',
     ...commonPart(route, context),
     status: action.status,
-    location: (headers) => locationOf(headers),
+    location: (headers, info) => locationOf(headers, info),
     rewritePath:
-      path === undefined || path.kind === 'path'
+      path === undefined || path.kind === 'path' || path.kind === 'format'
         ? undefined
         : compilePathRewrite(path, route.match.path),
   };

@@ -206,25 +206,25 @@ class CompiledClusterRoute implements ClusterRoute {
 
   finalizeRequestHeaders(headers: HeaderMap, info: StreamInfo, insertEnvoyHeaders: boolean): void {
     this.#requestMutation?.(headers, info);
-    this.#rewriteAuthority(headers, insertEnvoyHeaders);
-    if (this.#rewritePath !== undefined) {
-      if (insertEnvoyHeaders) headers.set('x-envoy-original-path', headers.path);
-      headers.path = this.#rewritePath(headers.path);
-    }
+    this.#rewriteAuthority(headers, info, insertEnvoyHeaders);
+    const path = this.#rewritePath?.(headers.path, info);
+    if (path === undefined) return;
+    if (insertEnvoyHeaders) headers.set('x-envoy-original-path', headers.path);
+    headers.path = path;
   }
 
   finalizeResponseHeaders(headers: HeaderMap, info: StreamInfo): void {
     this.#responseMutation?.(headers, info);
   }
 
-  #rewriteAuthority(headers: HeaderMap, insertEnvoyHeaders: boolean): void {
+  #rewriteAuthority(headers: HeaderMap, info: StreamInfo, insertEnvoyHeaders: boolean): void {
     if (this.#clusterHost === undefined && this.#rewriteHost === undefined) return;
     const { appendXForwardedHost } = this.action;
     const options = { appendXForwardedHost, insertEnvoyHeaders };
     if (this.#clusterHost !== undefined) {
       headers.authority = this.#clusterHost;
     }
-    const host = this.#rewriteHost?.(headers);
+    const host = this.#rewriteHost?.(headers, info);
     if (host !== undefined) replaceAuthority(headers, host, options);
   }
 }

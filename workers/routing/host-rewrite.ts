@@ -3,11 +3,13 @@ import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { ClusterRouteAction, HostRewrite } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import { compileTextFormat } from '../substitution/compile-format.ts';
 
 /**
  * The new authority for a request, undefined when it keeps its own. `path` is not yet rewritten.
  */
-export type HostRewriter = (headers: HeaderMap) => string | undefined;
+export type HostRewriter = (headers: HeaderMap, info: StreamInfo) => string | undefined;
 
 /** `auto` has no rewriter: its host is known only when an upstream host is chosen. */
 export function compileHostRewrite(rewrite: HostRewrite | undefined): HostRewriter | undefined {
@@ -21,6 +23,10 @@ export function compileHostRewrite(rewrite: HostRewrite | undefined): HostRewrit
     }
     case 'header':
       return (headers) => headers.get(rewrite.name) || undefined;
+    case 'format': {
+      const format = compileTextFormat(rewrite.format, { omitEmptyValues: false });
+      return (_, info) => format(info);
+    }
     case 'path_regex': {
       const runner = makeRegexRunner(rewrite.regex);
       return ({ path }) => {

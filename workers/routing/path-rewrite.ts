@@ -1,10 +1,12 @@
 /** Compiles path rewrites of routes and redirects. The query is kept as it is. */
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { PathMatch, PathRewrite } from '../../shared/resources/routes/route.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import { compileTextFormat } from '../substitution/compile-format.ts';
 import { compilePathTemplate, fillPathTemplate } from './path-template.ts';
 
-/** A path with query to the rewritten one. */
-export type PathRewriter = (path: string) => string;
+/** A path with query to the rewritten one; undefined: it stays, and nothing tells of a rewrite. */
+export type PathRewriter = (path: string, info: StreamInfo) => string | undefined;
 
 /** The rewrite of a path that `match` has matched. */
 export function compilePathRewrite(rewrite: PathRewrite, match: PathMatch): PathRewriter {
@@ -23,7 +25,20 @@ export function compilePathRewrite(rewrite: PathRewrite, match: PathMatch): Path
         return parts === undefined ? path : fillPathTemplate(rewrite.template, parts);
       });
     }
+    case 'format': {
+      const format = compileTextFormat(rewrite.format, { omitEmptyValues: true });
+      return (path, info) => {
+        const formatted = format(info);
+        return formatted === '' ? undefined : formatted + queryOf(path);
+      };
+    }
   }
+}
+
+/** With its question mark. */
+function queryOf(path: string): string {
+  const mark = path.indexOf('?');
+  return mark < 0 ? '' : path.slice(mark);
 }
 
 /**

@@ -1,20 +1,22 @@
 /** Works out where a redirect points to. */
 import type { PathMatch, RedirectAction } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import { compileTextFormat } from '../substitution/compile-format.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
 import type { PathRewriter } from './path-rewrite.ts';
 
-export type LocationOf = (headers: HeaderMap) => string;
+export type LocationOf = (headers: HeaderMap, info: StreamInfo) => string;
 
 export function compileRedirectLocation(action: RedirectAction, match: PathMatch): LocationOf {
   const pathOf = compileRedirectPath(action, match);
   const fixedScheme = action.httpsRedirect ? 'https' : (action.schemeRedirect ?? '');
   const fixedHost = action.hostRedirect ?? '';
   const port = action.portRedirect === undefined ? '' : `:${action.portRedirect}`;
-  return (headers) => {
+  return (headers, info) => {
     const scheme = fixedScheme || headers.scheme;
     const host = fixedHost || hostWithoutStalePort(headers, scheme, port !== '');
-    return `${scheme}://${host}${port}${pathOf(headers.path)}`;
+    return `${scheme}://${host}${port}${pathOf(headers.path, info) ?? headers.path}`;
   };
 }
 
@@ -31,14 +33,25 @@ export function tlsLocation(headers: HeaderMap): string {
 function compileRedirectPath(action: RedirectAction, match: PathMatch): PathRewriter {
   const { path, stripQuery } = action;
   if (path === undefined) return stripQuery ? withoutQuery : (requestPath) => requestPath;
-  if (path.kind === 'path') {
-    const value = path.value.startsWith('/') ? path.value : `/${path.value}`;
-    // A query of the redirect's own replaces the request's, whatever `strip_query` says.
-    if (stripQuery || value.includes('?')) return () => value;
-    return (requestPath) => value + requestPath.slice(withoutQuery(requestPath).length);
+  if (path.kind === 'path') return (requestPath) => fullPath(path.value, requestPath, stripQuery);
+  if (path.kind === 'format') {
+    const format = compileTextFormat(path.format, { omitEmptyValues: true });
+    return (requestPath, info) => {
+      const value = format(info);
+      if (value !== '') return fullPath(value, requestPath, stripQuery);
+      return stripQuery ? withoutQuery(requestPath) : requestPath;
+    };
   }
   const rewrite = compilePathRewrite(path, match);
-  return stripQuery ? (requestPath) => withoutQuery(rewrite(requestPath)) : rewrite;
+  if (!stripQuery) return rewrite;
+  return (requestPath, info) => withoutQuery(rewrite(requestPath, info) ?? requestPath);
+}
+
+/** A query of the redirect's own replaces the request's, whatever `strip_query` says. */
+function fullPath(own: string, requestPath: string, stripQuery: boolean): string {
+  const value = own.startsWith('/') ? own : `/${own}`;
+  if (stripQuery || value.includes('?')) return value;
+  return value + requestPath.slice(withoutQuery(requestPath).length);
 }
 
 function withoutQuery(path: string): string {

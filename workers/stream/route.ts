@@ -93,7 +93,7 @@ export interface RedirectRoute extends RouteCommon {
   readonly status: number;
   location(headers: HeaderMap, info: StreamInfo): string;
   /** The path as the redirect rewrites it, which logs show; undefined where it stays. */
-  readonly rewritePath: ((path: string) => string) | undefined;
+  readonly rewritePath: ((path: string, info: StreamInfo) => string | undefined) | undefined;
 }
 
 export interface DirectResponseRoute extends RouteCommon {

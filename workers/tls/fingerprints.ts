@@ -16,6 +16,7 @@ const SUPPORTED_VERSIONS = 43;
 
 const JA4_HASH_LENGTH = 12;
 const COUNT_MAX = 99;
+const UNKNOWN_VERSION = '00';
 const VERSIONS = new Map([
   [0x0304, '13'],
   [0x0303, '12'],
@@ -56,8 +57,9 @@ export function readOffer(body: Buffer): ClientOffer {
 
 /** In hexadecimal digits. */
 export function ja3Of({ version, ciphers, extensions }: ClientOffer): string {
-  const groups = numbersIn(vectorOf(extensions, GROUPS, 2), 2).filter(isReal);
-  const formats = numbersIn(vectorOf(extensions, POINT_FORMATS, 1), 1);
+  // Envoy leaves made-up values in here, in this list alone.
+  const groups = numbersIn(listOf(extensions, GROUPS, 2), 2);
+  const formats = numbersIn(listOf(extensions, POINT_FORMATS, 1), 1);
   const lists = [[version], ciphers, extensions.map(({ type }) => type), groups, formats];
   const text = lists.map((list) => list.join('-')).join(',');
   return createHash('md5').update(text).digest('hex');
@@ -71,21 +73,23 @@ export function ja4Of(offer: ClientOffer): string {
   const types = extensions
     .map(({ type }) => type)
     .filter((type) => type !== SERVER_NAME && type !== ALPN);
-  const algorithms = numbersIn(vectorOf(extensions, SIGNATURE_ALGORITHMS, 2), 2);
+  const algorithms = numbersIn(listOf(extensions, SIGNATURE_ALGORITHMS, 2), 2);
   const signed = algorithms.length === 0 ? '' : `_${hexList(algorithms)}`;
   return `${open}_${hashOfList(ciphers, '')}_${hashOfList(types, signed)}`;
 }
 
-/** The highest that is offered. */
+/** The highest that is offered; the old field counts where none is. */
 function versionOf({ version, extensions }: ClientOffer): string {
-  const offered = vectorOf(extensions, SUPPORTED_VERSIONS, 1);
-  const highest = Math.max(0, ...numbersIn(offered, 2).filter(isReal));
-  return VERSIONS.get(highest === 0 ? version : highest) ?? '00';
+  const body = bodyOf(extensions, SUPPORTED_VERSIONS);
+  const list = body && new ByteReader(body, 0, body.length).vector(1);
+  if (body !== undefined && list === undefined) return UNKNOWN_VERSION;
+  const highest = Math.max(0, ...numbersIn(list, 2).filter(isReal));
+  return VERSIONS.get(highest === 0 ? version : highest) ?? UNKNOWN_VERSION;
 }
 
 /** First and last character of the first protocol, or of its bytes' hexadecimal digits if odd. */
 function protocolEnds(extensions: readonly Extension[]): string {
-  const protocol = vectorOf(extensions, ALPN, 2)?.vector(1)?.text() ?? '';
+  const protocol = listOf(extensions, ALPN, 2)?.vector(1)?.text() ?? '';
   if (protocol === '') return '00';
   const ends = `${protocol.charAt(0)}${protocol.charAt(protocol.length - 1)}`;
   if (/^[0-9A-Za-z]{2}$/.test(ends)) return ends;
@@ -107,14 +111,18 @@ function twoDigits(count: number): string {
   return String(Math.min(count, COUNT_MAX)).padStart(2, '0');
 }
 
-/** The list in an extension of this type, which begins with its length. */
-function vectorOf(
+/** The list in an extension of this type, behind its length: Envoy reads to the extension's end. */
+function listOf(
   extensions: readonly Extension[],
   wanted: number,
   lengthBytes: number,
 ): ByteReader | undefined {
-  const body = extensions.find(({ type }) => type === wanted)?.body;
-  return body && new ByteReader(body, 0, body.length).vector(lengthBytes);
+  const body = bodyOf(extensions, wanted);
+  return body && new ByteReader(body, lengthBytes, body.length);
+}
+
+function bodyOf(extensions: readonly Extension[], wanted: number): Buffer | undefined {
+  return extensions.find(({ type }) => type === wanted)?.body;
 }
 
 function numbersIn(list: ByteReader | undefined, bytes: number): number[] {

@@ -45,7 +45,7 @@ export interface Question extends Pick<FleetOptions, 'prepare' | 'fields'> {
   readonly update: (fleet: Fleet, version: number) => Promise<void>;
 }
 
-export interface RestarterEnvironment {
+export interface LeakEnvironment {
   /** Of a server that answers every request. */
   readonly upstreamPort: number;
   /** A folder for logs. */
@@ -54,13 +54,13 @@ export interface RestarterEnvironment {
   readonly certificates: readonly CertificateFiles[];
 }
 
-export function leakQuestions(surroundings: RestarterEnvironment): readonly Question[] {
+export function leakQuestions(environment: LeakEnvironment): readonly Question[] {
   return [
-    ...listenerQuestions(surroundings),
-    ...clusterQuestions(surroundings),
+    ...listenerQuestions(environment),
+    ...clusterQuestions(environment),
     ...routeQuestions(),
-    ...partQuestions(surroundings),
-    ...fileQuestions(surroundings),
+    ...partQuestions(environment),
+    ...fileQuestions(environment),
     {
       name: 'reconnects',
       update: async ({ control }) => {
@@ -73,7 +73,7 @@ export function leakQuestions(surroundings: RestarterEnvironment): readonly Ques
   ];
 }
 
-function listenerQuestions({ certificates, logs }: RestarterEnvironment): readonly Question[] {
+function listenerQuestions({ certificates, logs }: LeakEnvironment): readonly Question[] {
   const ofListener = (name: string, make: (version: number) => object): Question => ({
     name,
     update: sending(LISTENER, (version) => [resource.listener(make(version))]),
@@ -112,10 +112,7 @@ function listenerQuestions({ certificates, logs }: RestarterEnvironment): readon
   ];
 }
 
-function clusterQuestions({
-  upstreamPort,
-  certificates,
-}: RestarterEnvironment): readonly Question[] {
+function clusterQuestions({ upstreamPort, certificates }: LeakEnvironment): readonly Question[] {
   const prepare = (control: ControlPlane): void => {
     const route = { match: { prefix: '/' }, route: { cluster_header: 'x-cluster' } };
     control.set(LISTENER, '1', [resource.listener(httpListener([route]))]);
@@ -264,7 +261,7 @@ function routeQuestions(): readonly Question[] {
 }
 
 /** Secrets, settings of filters, runtime layers. */
-function partQuestions({ certificates }: RestarterEnvironment): readonly Question[] {
+function partQuestions({ certificates }: LeakEnvironment): readonly Question[] {
   const securedBy = (name: string): object => {
     const secrets = { tls_certificate_sds_secret_configs: [{ name, sds_config: ADS }] };
     return overTls(listenerOf(0, {}), { common_tls_context: secrets });
@@ -346,7 +343,7 @@ function layer(version: number): object {
   };
 }
 
-function fileQuestions({ upstreamPort }: RestarterEnvironment): readonly Question[] {
+function fileQuestions({ upstreamPort }: LeakEnvironment): readonly Question[] {
   const write = (scratch: Scratch, version: number): void => {
     const answer = (
       resources: readonly object[],

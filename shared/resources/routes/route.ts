@@ -146,12 +146,16 @@ export type HostRewrite =
   | { readonly kind: 'literal'; readonly value: string }
   | { readonly kind: 'auto' }
   | { readonly kind: 'header'; readonly name: string }
-  | { readonly kind: 'path_regex'; readonly regex: CompiledRegex; readonly substitution: string };
+  | { readonly kind: 'path_regex'; readonly regex: CompiledRegex; readonly substitution: string }
+  /** A substitution format; what is missing is `-`. */
+  | { readonly kind: 'format'; readonly format: string };
 
 export type PathRewrite =
   | { readonly kind: 'prefix'; readonly value: string }
   | { readonly kind: 'regex'; readonly regex: CompiledRegex; readonly substitution: string }
-  | { readonly kind: 'template'; readonly template: string };
+  | { readonly kind: 'template'; readonly template: string }
+  /** A substitution format; what is missing is left out, and an empty result changes nothing. */
+  | { readonly kind: 'format'; readonly format: string };
 
 export type HashPolicy =
   | {
@@ -256,7 +260,9 @@ export interface RedirectAction {
   readonly path?:
     | { readonly kind: 'path'; readonly value: string }
     | { readonly kind: 'prefix'; readonly value: string }
-    | { readonly kind: 'regex'; readonly regex: CompiledRegex; readonly substitution: string };
+    | { readonly kind: 'regex'; readonly regex: CompiledRegex; readonly substitution: string }
+    /** Gives the path as `path` does; an empty one changes nothing. */
+    | { readonly kind: 'format'; readonly format: string };
   readonly stripQuery: boolean;
 }
 

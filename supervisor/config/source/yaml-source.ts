@@ -122,7 +122,7 @@ class TreeError extends Error {
   }
 }
 
-interface RestarterEnvironment {
+interface Nesting {
   readonly depth: number;
   /** Within brackets or braces. */
   readonly isInFlow: boolean;
@@ -181,7 +181,7 @@ class TreeBuilder {
     return target;
   }
 
-  #buildOwn(node: Node, offset: number, { depth, isInFlow }: RestarterEnvironment): SourceNode {
+  #buildOwn(node: Node, offset: number, { depth, isInFlow }: Nesting): SourceNode {
     if (isMap(node)) {
       const inside = { depth, isInFlow: isInFlow || node.flow === true };
       return { kind: 'map', entries: this.#entries(node.items as Pair[], inside), offset };
@@ -203,7 +203,7 @@ class TreeBuilder {
     throw new TreeError({ message, offset, rule: 'yaml.syntax', reference: words });
   }
 
-  #entries(pairs: readonly Pair[], { depth, isInFlow }: RestarterEnvironment): SourceEntry[] {
+  #entries(pairs: readonly Pair[], { depth, isInFlow }: Nesting): SourceEntry[] {
     // Of a key that stands twice the last one is all that Envoy sees.
     const entries = new Map<string, SourceEntry>();
     for (const pair of pairs) {

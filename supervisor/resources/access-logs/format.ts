@@ -40,6 +40,8 @@ const FIELDS = knownFields<SubstitutionFormatString>(
 export interface FormatExtensions {
   readonly cel?: CelFeatures;
   readonly reqWithoutQuery?: true;
+  /** What the words for a wrong format begin with. */
+  readonly failure?: string;
 }
 
 /** Commands that are an extension in the API; those of metadata and CEL are always there. */
@@ -107,14 +109,17 @@ function textOf(source: DataSource, scope: Scope, extensions: FormatExtensions):
  * expressions packed.
  */
 export function checkFormat(text: string, scope: Scope, extensions: FormatExtensions = {}): string {
+  const { failure = '' } = extensions;
+  const report = (reason: string): void =>
+    scope.error('substitution_format', `${failure}${reason}`);
   const packed = packExpressions(text, scope, extensions.cel ?? PLAIN_CEL);
   const result = parseFormat(packed);
-  if (!result.ok) scope.error('substitution_format', result.error);
+  if (!result.ok) report(result.error);
   else if (extensions.reqWithoutQuery !== true && result.format.parts.some(isWithoutQuery)) {
-    scope.error('substitution_format', 'Not supported field in StreamInfo: REQ_WITHOUT_QUERY');
+    report('Not supported field in StreamInfo: REQ_WITHOUT_QUERY');
   } else if (scope.context.formatsBodies !== true) {
     const name = result.format.parts.map(bodyCommandOf).find((each) => each !== undefined);
-    if (name) scope.error('substitution_format', `Not supported field in StreamInfo: ${name}`);
+    if (name) report(`Not supported field in StreamInfo: ${name}`);
   }
   return toByteString(packed);
 }

@@ -55,26 +55,26 @@ export const SINKS = new ExtensionRegistry<SinkConfig>('envoy.stats_sinks', 'sta
 
 export function resolveSinks(
   messages: readonly StatsSinkMessage[],
-  surroundings: SinkDependencies,
+  dependencies: SinkDependencies,
   scope: Scope,
 ): readonly SinkConfig[] {
   return messages.flatMap((message, index) => {
     const place = scope.at(index);
     const sink = SINKS.resolve(message, place);
     if (sink === undefined) return [];
-    checkClusters(sink, surroundings, place.at('typed_config'));
+    checkClusters(sink, dependencies, place.at('typed_config'));
     return [sink];
   });
 }
 
-function checkClusters(sink: SinkConfig, surroundings: SinkDependencies, scope: Scope): void {
+function checkClusters(sink: SinkConfig, dependencies: SinkDependencies, scope: Scope): void {
   if (sink.kind === 'statsd' && 'cluster' in sink.target) {
-    checkTcpCluster(sink.target.cluster, surroundings, scope);
+    checkTcpCluster(sink.target.cluster, dependencies, scope);
   }
   const target = grpcTargetOf(sink);
   if (target?.kind !== 'cluster') return;
   const { cluster } = target;
-  if (surroundings.clusters.has(cluster)) return;
+  if (dependencies.clusters.has(cluster)) return;
   scope
     .at('grpc_service', 'envoy_grpc', 'cluster_name')
     .error('reference', `Unknown gRPC client cluster '${cluster}'`);

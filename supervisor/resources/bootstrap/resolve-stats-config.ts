@@ -29,15 +29,15 @@ export interface StatsDependencies extends SinkDependencies {
 /** `scope` is the bootstrap's. */
 export function resolveStatsConfig(
   bootstrap: Bootstrap,
-  surroundings: StatsDependencies,
+  dependencies: StatsDependencies,
   scope: Scope,
 ): StatsConfig {
   const message = bootstrap.stats_config ?? {};
   const place = scope.at('stats_config');
   // As in Envoy, which reads it before there is a runtime that would set a limit.
   const unlimited = new Scope({ ...scope.context, maxRegexProgramSize: Infinity }, place.place);
-  const names = surroundings.statsTags.map(({ name }) => name);
-  const commandLine = surroundings.statsTags
+  const names = dependencies.statsTags.map(({ name }) => name);
+  const commandLine = dependencies.statsTags
     .filter(({ name }, index) => names.indexOf(name) === index)
     .map(({ name, value }) => fixedTag(name, value));
   const configured = resolveTags(message, place);
@@ -54,7 +54,7 @@ export function resolveStatsConfig(
     ),
     flushIntervalMs: durationMsOr(bootstrap.stats_flush_interval, DEFAULT_FLUSH_INTERVAL_MS),
     flushOnAdmin: bootstrap.stats_flush_on_admin ?? false,
-    sinks: resolveSinks(bootstrap.stats_sinks ?? [], surroundings, scope.at('stats_sinks')),
+    sinks: resolveSinks(bootstrap.stats_sinks ?? [], dependencies, scope.at('stats_sinks')),
   };
 }
 

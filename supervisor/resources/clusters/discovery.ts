@@ -75,7 +75,7 @@ export function resolveDiscovery(
   return resolveByType(type, message, { defaults, place: scope });
 }
 
-interface RestarterEnvironment {
+interface DiscoveryContext {
   readonly defaults: DnsDefaults;
   /** The cluster's own. */
   readonly place: Scope;
@@ -84,7 +84,7 @@ interface RestarterEnvironment {
 function resolveByType(
   type: NonNullable<Cluster['type']>,
   message: Cluster,
-  { defaults, place: scope }: RestarterEnvironment,
+  { defaults, place: scope }: DiscoveryContext,
 ): Discovery | undefined {
   switch (type) {
     case 'STATIC':
@@ -126,16 +126,16 @@ function resolveEndpointDiscovery(message: Cluster, scope: Scope): Discovery | u
 function resolveCustom(
   custom: CustomType,
   message: Cluster,
-  surroundings: RestarterEnvironment,
+  context: DiscoveryContext,
 ): Discovery | undefined {
-  const { defaults, place } = surroundings;
+  const { defaults, place } = context;
   const at = place.at('cluster_type');
   if (custom.typed_config !== undefined) {
     return CLUSTER_TYPES.resolve(custom, at)?.(message, defaults, place);
   }
   const { name = '' } = custom;
   const named = NAMED_TYPES.get(name);
-  if (named !== undefined) return resolveByType(named, message, surroundings);
+  if (named !== undefined) return resolveByType(named, message, context);
   at.error(
     'extension',
     `Didn't find a registered cluster factory implementation for name: '${name}'`,

@@ -3,6 +3,7 @@ import type { RedirectAction as RedirectMessage } from '../../../shared/api/gene
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import type { RedirectAction } from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { checkFormat } from '../access-logs/format.ts';
 import { resolveRewrite } from '../matchers/regex.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
@@ -15,6 +16,7 @@ const FIELDS = knownFields<RedirectMessage>([
   'path_redirect',
   'prefix_rewrite',
   'regex_rewrite',
+  'path_rewrite',
   'response_code',
   'strip_query',
 ]);
@@ -48,6 +50,11 @@ function resolvePath(message: RedirectMessage, scope: Scope): RedirectAction['pa
   }
   if (message.prefix_rewrite !== undefined) {
     return { kind: 'prefix', value: toByteString(message.prefix_rewrite) };
+  }
+  if (message.path_rewrite !== undefined && message.path_rewrite !== '') {
+    const failure = 'Failed to create path_rewrite formatter: INVALID_ARGUMENT: ';
+    const format = checkFormat(message.path_rewrite, scope.at('path_rewrite'), { failure });
+    return { kind: 'format', format };
   }
   if (message.regex_rewrite === undefined) return undefined;
   const rewrite = resolveRewrite(message.regex_rewrite, scope.at('regex_rewrite'));

@@ -46,8 +46,8 @@ export class SinkWriter {
     }
   }
 
-  /** How much of a counter the sinks have been told of. */
-  toldOf(index: number): number {
+  /** How much of a counter the sinks have seen. */
+  seenOf(index: number): number {
     return this.#latch.seen(index);
   }
 

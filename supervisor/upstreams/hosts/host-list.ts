@@ -132,11 +132,11 @@ export class HostList {
     }
     // Where the source says nothing new of it, it is what it was.
     if (!isSameHost(state.given, host)) {
-      const isTold = !isSameButForHealth(state.given, host);
+      const isSent = !isSameButForHealth(state.given, host);
       const { health } = state.host;
       for (const priority of this.#changeHost(state, host)) priorities.add(priority);
       // Another reason for the same health is shown, but as in Envoy no other set.
-      if (isTold || state.host.health !== health) changes.isOther = true;
+      if (isSent || state.host.health !== health) changes.isOther = true;
     }
     return state;
   }

@@ -35,7 +35,7 @@ export class ReportedWeights {
   }
 
   /** `isThere`: whether the cluster still has the host. */
-  told(weights: readonly SentWeight[], isThere: (id: string) => boolean): void {
+  report(weights: readonly SentWeight[], isThere: (id: string) => boolean): void {
     const nowMs = this.#clock.monotonicMs();
     const last = new Map([...this.#last].filter(([id]) => isThere(id)));
     for (const { host, weight, forMs, agoMs } of weights) {

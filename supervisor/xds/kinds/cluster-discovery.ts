@@ -10,7 +10,7 @@ import type { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
   removalsOf,
   withOwnName,
-  withoutDoubles,
+  withoutDuplicates,
   type DiscoveredResource,
   type DiscoveryConsumer,
   type DiscoveryUpdate,
@@ -40,8 +40,8 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     const refusals: string[] = [];
     let changes = 0;
     let added = 0;
-    const { first, doubles } = withoutDoubles(update.resources);
-    for (const { name } of doubles) {
+    const { first, duplicates } = withoutDuplicates(update.resources);
+    for (const { name } of duplicates) {
       const reason = `${name}: duplicate cluster ${name} found`;
       log('warning', `cds: cluster '${name}' config rejected: ${reason}`);
       refusals.push(reason);

@@ -6,7 +6,7 @@ import type { ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
 import {
   removalsOf,
   withOwnName,
-  withoutDoubles,
+  withoutDuplicates,
   type DiscoveredResource,
   type DiscoveryConsumer,
   type DiscoveryUpdate,
@@ -49,7 +49,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
 
   async #take(update: DiscoveryUpdate): Promise<string | undefined> {
     const { store, listeners, log } = this.#options;
-    const { first: resources, doubles } = withoutDoubles(update.resources.map(withName));
+    const { first: resources, duplicates } = withoutDuplicates(update.resources.map(withName));
     const removals = this.#removals({ ...update, resources });
     const resolutions = resources.map((resource) => ({
       resource,
@@ -70,10 +70,10 @@ export class ListenerDiscovery implements DiscoveryConsumer {
       refusals.push(`${resource.name}: ${outcome}`);
       this.#refuse(resource, outcome);
     }
-    for (const double of doubles) {
-      const reason = `duplicate listener ${double.name} found`;
-      refusals.push(`${double.name}: ${reason}`);
-      this.#refuse(double, reason, { isDuplicate: true });
+    for (const duplicate of duplicates) {
+      const reason = `duplicate listener ${duplicate.name} found`;
+      refusals.push(`${duplicate.name}: ${reason}`);
+      this.#refuse(duplicate, reason, { isDuplicate: true });
     }
     if (changes > 0) store.setUpdateVersion('listener', update.versionInfo);
     if (refusals.length > 0) return `Error adding/updating listener(s) ${refusals.join('\n')}\n`;

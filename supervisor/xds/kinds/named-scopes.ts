@@ -15,7 +15,7 @@ import type { NamedRoutes, NamedScopes } from '../../resolved/resolved-bootstrap
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
   removalsOf,
-  withoutDoubles,
+  withoutDuplicates,
   type DiscoveredResource,
   type DiscoveryUpdate,
 } from '../subscriptions/discovery-update.ts';
@@ -76,9 +76,9 @@ class SharedScopes extends SharedResource {
   }
 
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
-    const [double] = withoutDoubles(update.resources).doubles;
-    if (double !== undefined) {
-      return `Error adding/updating scoped route(s): duplicate scoped route configuration '${double.name}' found`;
+    const [duplicate] = withoutDuplicates(update.resources).duplicates;
+    if (duplicate !== undefined) {
+      return `Error adding/updating scoped route(s): duplicate scoped route configuration '${duplicate.name}' found`;
     }
     const kept = new Map(this.#live);
     for (const name of removalsOf(update, this.#live.keys())) kept.delete(name);

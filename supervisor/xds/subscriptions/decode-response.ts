@@ -20,7 +20,7 @@ import type { RuntimeTexts } from '../../config/validate/api-status.ts';
 import { durationMs } from '../../resources/values.ts';
 import type { Place, Problem } from '../../config/problem.ts';
 import {
-  withoutDoubles,
+  withoutDuplicates,
   type DiscoveredResource,
   type DiscoveryUpdate,
 } from './discovery-update.ts';
@@ -119,9 +119,9 @@ export async function decodeDeltaResponse(
   for (const [index, resource] of (message.resources ?? []).entries()) {
     sort(resource, faults.get(index), into);
   }
-  const [double] = withoutDoubles(present.filter(({ name }) => name !== '')).doubles;
-  if (double !== undefined) {
-    const text = `duplicate name ${double.name} found among added/updated resources`;
+  const [duplicate] = withoutDuplicates(present.filter(({ name }) => name !== '')).duplicates;
+  if (duplicate !== undefined) {
+    const text = `duplicate name ${duplicate.name} found among added/updated resources`;
     throw new ResponseError('refused', text);
   }
   const removed = message.removed_resources ?? [];

@@ -70,19 +70,19 @@ export function withCanonicalNames(update: DiscoveryUpdate): DiscoveryUpdate {
 }
 
 /** The first of each name, and the names that stand there more than once. */
-export function withoutDoubles(resources: readonly DiscoveredResource[]): {
+export function withoutDuplicates(resources: readonly DiscoveredResource[]): {
   readonly first: readonly DiscoveredResource[];
-  readonly doubles: readonly DiscoveredResource[];
+  readonly duplicates: readonly DiscoveredResource[];
 } {
   const seen = new Set<string>();
-  const doubles: DiscoveredResource[] = [];
+  const duplicates: DiscoveredResource[] = [];
   const first = resources.filter((resource) => {
     const isDuplicate = seen.has(resource.name);
-    if (isDuplicate) doubles.push(resource);
+    if (isDuplicate) duplicates.push(resource);
     seen.add(resource.name);
     return !isDuplicate;
   });
-  return { first, doubles };
+  return { first, duplicates };
 }
 
 /** Which of the names that are there go with an update. */

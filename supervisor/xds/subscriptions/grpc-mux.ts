@@ -5,7 +5,7 @@
  */
 import { decodeStreamedResponse } from './decode-response.ts';
 import { errorDetail, type MuxOptions } from './discovery-request.ts';
-import { withoutDoubles, type DiscoveryUpdate } from './discovery-update.ts';
+import { withoutDuplicates, type DiscoveryUpdate } from './discovery-update.ts';
 import type { RequestCause, TypeState } from './mux-state.ts';
 import { StreamMux } from './stream-mux.ts';
 import type { Subscription } from './subscription.ts';
@@ -73,5 +73,5 @@ export class GrpcMux extends StreamMux<SotwState> {
 const decodeOnce: typeof decodeStreamedResponse = async (source, type, environment) => {
   const update = await decodeStreamedResponse(source, type, environment);
   if (type.isWholeSet) return update;
-  return { ...update, resources: withoutDoubles(update.resources).first };
+  return { ...update, resources: withoutDuplicates(update.resources).first };
 };

@@ -172,7 +172,7 @@ describe('the upstream client', () => {
     assert.equal(client.stats().get('cluster.up.upstream_flow_control_backed_up_total'), 1);
   });
 
-  it('sends nothing to a cluster that is to be spared', async () => {
+  it('sends nothing to a cluster whose requests are dropped', async () => {
     await using upstream = await startHttpUpstream();
     await using client = startClient([host(upstream.port)], {}, { dropShare: 1 });
     const sent = client.send();

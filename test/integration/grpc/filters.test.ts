@@ -118,19 +118,23 @@ function flag(number: number, value: number): Buffer {
   return Buffer.concat([keyBytes(number, 0), varintBytes(BigInt(value))]);
 }
 
-/** `message Item { string id = 1; int32 page = 2; }`, `rpc Get` at `/v1/items/{id}`, `rpc Put`. */
+/**
+ * `message Item { string id = 1; int32 page = 2; }`, `rpc Get` at `/v1/items/{id}`, `rpc List` at
+ * `/v1/streams/{id}`, `rpc Fail`.
+ */
 function descriptorSet(): string {
   const nested = (number: number, ...parts: readonly Buffer[]) =>
     lengthDelimited(number, Buffer.concat(parts));
   const field = (name: string, number: number, type: number) =>
     nested(2, text(1, name), flag(3, number), flag(4, 1), flag(5, type));
-  const method = (name: string, rule: Buffer) =>
+  const method = (name: string, rule: Buffer, ...more: readonly Buffer[]) =>
     nested(
       2,
       text(1, name),
       text(2, '.s.Item'),
       text(3, '.s.Item'),
       nested(4, nested(72_295_728, rule)),
+      ...more,
     );
   const file = nested(
     1,
@@ -141,6 +145,7 @@ function descriptorSet(): string {
       6,
       text(1, 'Shop'),
       method('Get', text(2, '/v1/items/{id}')),
+      method('List', text(2, '/v1/streams/{id}'), flag(6, 1)),
       method('Fail', Buffer.concat([text(4, '/v1/items'), text(7, '*')])),
     ),
     text(12, 'proto3'),
@@ -162,6 +167,22 @@ describe('JSON', () => {
     const failed = await proxy.ask('/v1/items', {}, '{"id":"x"}');
     assert.deepEqual([failed.status, failed.headers['grpc-status']], [500, '13']);
     await isQuiet(proxy.sluice);
+  });
+
+  it('names a stream of events as such, and what is behind a request', async () => {
+    await using proxy = await start(
+      filter('grpc_json_transcoder', 'GrpcJsonTranscoder', {
+        proto_descriptor_bin: descriptorSet(),
+        services: ['s.Shop'],
+        print_options: { stream_sse_style_delimited: true },
+      }),
+    );
+    const stream = await fetchOnce({ port: proxy.sluice.port, path: '/v1/streams/a' });
+    assert.equal(stream.headers['content-type'], 'text/event-stream');
+    assert.equal(stream.body, 'data: {"id":"a"}\n\n');
+    const { status, body } = await proxy.ask('/v1/items', {}, '{"id":"x"} y');
+    assert.equal(status, 400);
+    assert.match(body, /^Parsing terminated before end of input/);
   });
 
   it('is refused with what is wrong', async () => {

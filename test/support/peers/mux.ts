@@ -22,9 +22,9 @@ export interface MuxDependencies {
 }
 
 /** It tries again at once when its stream has ended; its cluster is called `control`. */
-export function muxTo(port: number, surroundings: MuxDependencies = {}): GrpcMux {
-  const { statStore = new StatStore(), clock = systemClock, keepAlive } = surroundings;
-  const { connections = new GrpcConnections() } = surroundings;
+export function muxTo(port: number, dependencies: MuxDependencies = {}): GrpcMux {
+  const { statStore = new StatStore(), clock = systemClock, keepAlive } = dependencies;
+  const { connections = new GrpcConnections() } = dependencies;
   const stats = new OwnRequestStats(statStore, clock, 'control');
   const address = { kind: 'ip', address: '127.0.0.1', port } as const;
   const host = { address, protocol: 'h2', stats, ...(keepAlive && { keepAlive }) } as const;

@@ -55,10 +55,22 @@ export class FrameReader {
   readonly #pieces = new CollectedBytes();
   #wanted = FRAME_HEADER_BYTES;
   #isHeader = true;
+  /** The first ones that were not 0: compressed messages and the like. */
+  wrongFlags: number | undefined = undefined;
 
   /** `limit` is for one message. */
   constructor(limit: number) {
     this.#limit = limit;
+  }
+
+  /** Bytes of a frame's header, or of its message, that wait for the rest. */
+  get waitingBytes(): number {
+    return this.#pieces.length;
+  }
+
+  /** Of the message whose header has come. */
+  get missingMessageBytes(): number | undefined {
+    return this.#isHeader ? undefined : this.#wanted;
   }
 
   /** Undefined for a message that is too large. */
@@ -73,6 +85,7 @@ export class FrameReader {
       const whole = this.#pieces.joined();
       this.#pieces.clear();
       if (this.#isHeader) {
+        if (whole[0] !== 0) this.wrongFlags ??= whole[0];
         this.#wanted = whole.readUInt32BE(1);
         if (this.#wanted > this.#limit) return undefined;
       } else {

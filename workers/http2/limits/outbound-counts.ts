@@ -33,7 +33,7 @@ export class OutboundCounts implements WriteObserver {
   readonly #user: OutboundUser;
   readonly #gauges: OutboundGauges;
   /** The wire says what has left; where it does not, only a full one is known. */
-  #isTold = false;
+  #seesTurns = false;
   #isReading = false;
   #isBlocked = false;
   #isWaiting = false;
@@ -55,7 +55,7 @@ export class OutboundCounts implements WriteObserver {
 
   /** From now on frames of one turn leave in one write. */
   begin(wire: Wire): void {
-    this.#isTold = wire.gatherTurns?.(this) ?? false;
+    this.#seesTurns = wire.gatherTurns?.(this) ?? false;
   }
 
   /** The wire's limit is reached. */
@@ -103,12 +103,12 @@ export class OutboundCounts implements WriteObserver {
     this.#isReading = false;
     this.#judge();
     if (this.#isHeld) this.#show();
-    else if (!this.#isTold || this.#shownFrames > 0) this.#forget();
+    else if (!this.#seesTurns || this.#shownFrames > 0) this.#forget();
   }
 
   written(isControl: boolean): void {
     const isHeld = this.#isHeld;
-    if (!this.#isTold && !isHeld && !this.#isReading) return;
+    if (!this.#seesTurns && !isHeld && !this.#isReading) return;
     this.#frames++;
     if (isControl) this.#controlFrames++;
     if (this.#isReading || !isHeld) return;

@@ -44,7 +44,7 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   /** What the handle is writing; it says nothing of it when it is closed meanwhile. */
   #present: QueuedWrite | undefined = undefined;
   #isPaused = false;
-  #isEndTold = false;
+  #isEndReported = false;
   #isEndAsked = false;
 
   constructor(addresses: StreamAddresses, options: EncryptedStreamOptions) {
@@ -161,8 +161,8 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   }
 
   #endReading(): void {
-    if (this.#isEndTold) return;
-    this.#isEndTold = true;
+    if (this.#isEndReported) return;
+    this.#isEndReported = true;
     this.owner.onStreamEnd();
     if (this.isOver) return;
     if (this.hasEnded) this.finish(undefined);

@@ -24,7 +24,7 @@ export interface TlsHandle extends StreamHandle {
   setALPNProtocols(protocols: Buffer): void;
   /** Bytes that were read from the stream before. */
   receive(bytes: Buffer): void;
-  /** Gives everything back; the stream beneath stays open. */
+  /** Gives everything back; the stream below stays open. */
   destroySSL(): void;
   getServername(): string | false;
   getProtocol(): string;

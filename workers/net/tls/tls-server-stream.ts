@@ -46,7 +46,7 @@ interface OwnedTlsHandle extends TlsHandle {
   server?: TlsServerStream;
 }
 
-/** Keeps the TLS layer alive as long as the stream beneath it. */
+/** Keeps the TLS layer alive as long as the stream below it. */
 interface CarryingHandle extends StreamHandle {
   tls?: TlsHandle;
   /** Who reads before there is a TLS layer. */
@@ -162,11 +162,11 @@ export class TlsServerStream extends EncryptedStream {
   }
 
   #awaitHello(early: Buffer): void {
-    const beneath: CarryingHandle = this.#ground.handle;
-    beneath.server = this;
-    beneath.onread = onFirstBytes;
-    beneath.useUserBuffer(this.options.readBuffer);
-    if (early.length === 0) beneath.readStart();
+    const ground: CarryingHandle = this.#ground.handle;
+    ground.server = this;
+    ground.onread = onFirstBytes;
+    ground.useUserBuffer(this.options.readBuffer);
+    if (early.length === 0) ground.readStart();
     else process.nextTick(() => this.#isClosed || this.#lookAt(early));
   }
 

@@ -1,5 +1,5 @@
 /**
- * Requests that a control plane wants a cluster spared of: answered before a host is asked for.
+ * Requests that a control plane wants dropped in front of a cluster (drop_overload): answered before a host is asked for.
  * Source: ClusterLoadAssignment.Policy.drop_overloads.
  */
 import type { TerminalCallbacks } from '../../stream/filter.ts';

@@ -30,7 +30,7 @@ function redirect(
   const location = route.location(headers, info);
   if (route.rewritePath !== undefined) {
     if (!suppressesHeaders) headers.set('x-envoy-original-path', headers.path);
-    headers.path = route.rewritePath(headers.path);
+    headers.path = route.rewritePath(headers.path, info) ?? headers.path;
   }
   callbacks.sendLocalReply({
     status: route.status,

@@ -17,7 +17,7 @@ export interface RequestedHostsParts {
 
 interface Known {
   readonly host: UpstreamHost;
-  toldMs: number;
+  sentMs: number;
 }
 
 export class RequestedHosts {
@@ -37,12 +37,12 @@ export class RequestedHosts {
     let known = this.#known.get(id);
     if (known === undefined) {
       const host = this.#parts.make(requestedHost(this.#parts.cluster, id, { ip, port }));
-      known = { host, toldMs: Number.NEGATIVE_INFINITY };
+      known = { host, sentMs: Number.NEGATIVE_INFINITY };
       this.#known.set(id, known);
       this.#unconfirmed.add(host);
     }
-    if (nowMs() - known.toldMs >= cleanupIntervalMs / 2) {
-      known.toldMs = nowMs();
+    if (nowMs() - known.sentMs >= cleanupIntervalMs / 2) {
+      known.sentMs = nowMs();
       this.#parts.used(known.host.resource);
     }
     return known.host;
@@ -55,8 +55,8 @@ export class RequestedHosts {
     const before = new Map(this.#known);
     this.#known.clear();
     for (const host of all) {
-      const toldMs = before.get(host.id)?.toldMs ?? Number.NEGATIVE_INFINITY;
-      this.#known.set(host.id, { host, toldMs });
+      const sentMs = before.get(host.id)?.sentMs ?? Number.NEGATIVE_INFINITY;
+      this.#known.set(host.id, { host, sentMs });
     }
     return all;
   }

@@ -40,7 +40,7 @@ export class WantedHosts {
   readonly #parts: WantedHostsParts;
   #byName = new Map<string, UpstreamHost>();
   /** By host or cluster. */
-  readonly #toldMs = new WeakMap<object, number>();
+  readonly #sentMs = new WeakMap<object, number>();
   /** By name and ticket. */
   readonly #waiting = new Map<string, Map<number, HostWaiter>>();
   #lastTicket: number;
@@ -129,9 +129,9 @@ export class WantedHosts {
 
   #touch(name: string, used: object): void {
     const now = this.#parts.nowMs();
-    const toldMs = this.#toldMs.get(used) ?? Number.NEGATIVE_INFINITY;
-    if (now - toldMs < this.#parts.options.touchIntervalMs) return;
-    this.#toldMs.set(used, now);
+    const sentMs = this.#sentMs.get(used) ?? Number.NEGATIVE_INFINITY;
+    if (now - sentMs < this.#parts.options.touchIntervalMs) return;
+    this.#sentMs.set(used, now);
     this.#parts.used(name);
   }
 }

@@ -90,9 +90,9 @@ export class ClusterPools {
   /** Connections that tell their host of one client, or go by one name of it, serve no other. */
   #usersOf(host: UpstreamHost, { client, names }: PoolUsers): PoolUsers {
     const isOfOne = this.#cluster.resource.hasPoolPerClient === true;
-    const isTold = this.#cluster.sockets.of(host).proxyProtocol !== undefined;
-    if (!isOfOne && !isTold && names === undefined) return EVERYBODY;
-    return { client: isOfOne || isTold ? client : undefined, names };
+    const namesClient = this.#cluster.sockets.of(host).proxyProtocol !== undefined;
+    if (!isOfOne && !namesClient && names === undefined) return EVERYBODY;
+    return { client: isOfOne || namesClient ? client : undefined, names };
   }
 
   #keyOf(users: PoolUsers): string {

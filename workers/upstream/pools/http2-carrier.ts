@@ -160,8 +160,8 @@ export class Http2Carrier implements Http2ClientOwner {
   }
 
   onStreamReset(by: 'host' | 'us'): void {
-    const isTold = by === 'us';
-    this.#connection.count(isTold ? index.upstream_rq_tx_reset : index.upstream_rq_rx_reset);
+    const isOurs = by === 'us';
+    this.#connection.count(isOurs ? index.upstream_rq_tx_reset : index.upstream_rq_rx_reset);
   }
 
   #onSilence(): void {

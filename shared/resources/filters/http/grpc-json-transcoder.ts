@@ -1,24 +1,30 @@
 /** Settings of envoy.filters.http.grpc_json_transcoder: services, their messages and their paths. */
 import { declareKind, type FilterResource } from '../declare-filter.ts';
 
-export type ProtoKind =
-  | 'double'
-  | 'float'
-  | 'int64'
-  | 'uint64'
-  | 'int32'
-  | 'fixed64'
-  | 'fixed32'
-  | 'bool'
-  | 'string'
-  | 'message'
-  | 'bytes'
-  | 'uint32'
-  | 'enum'
-  | 'sfixed32'
-  | 'sfixed64'
-  | 'sint32'
-  | 'sint64';
+/** By number in FieldDescriptorProto; groups are left out. */
+export const PROTO_KINDS = [
+  undefined,
+  'double',
+  'float',
+  'int64',
+  'uint64',
+  'int32',
+  'fixed64',
+  'fixed32',
+  'bool',
+  'string',
+  undefined,
+  'message',
+  'bytes',
+  'uint32',
+  'enum',
+  'sfixed32',
+  'sfixed64',
+  'sint32',
+  'sint64',
+] as const;
+
+export type ProtoKind = Exclude<(typeof PROTO_KINDS)[number], undefined>;
 
 export interface ProtoField {
   readonly number: number;
@@ -30,8 +36,8 @@ export interface ProtoField {
   readonly isRepeated: boolean;
   /** Whether it says that it is not set; others are their default then. */
   readonly hasPresence: boolean;
-  /** The choice that it is a part of. */
-  readonly oneof?: number;
+  /** The name of the choice that it is a part of. */
+  readonly oneof?: string;
 }
 
 export interface ProtoMessage {

@@ -67,7 +67,7 @@ function resolveOptions(message: RateLimit, scope: Scope): RateLimitOptions | un
     stage: message.stage ?? 0,
     requestType: requestTypeOf(message),
     ...resolveFailures(message),
-    ...resolveTold(message, scope),
+    ...resolveAnswers(message, scope),
     statPrefix: message.stat_prefix ?? '',
     rateLimits: resolveRateLimits(message.rate_limits, scope.at('rate_limits')) ?? [],
     metadataNamespace: message.metadata_namespace || NAME,
@@ -75,7 +75,7 @@ function resolveOptions(message: RateLimit, scope: Scope): RateLimitOptions | un
 }
 
 /** What a client is told. */
-function resolveTold(
+function resolveAnswers(
   message: RateLimit,
   scope: Scope,
 ): Pick<

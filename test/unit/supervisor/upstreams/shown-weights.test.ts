@@ -28,9 +28,9 @@ describe('the weights that /clusters shows of hosts that report their load', () 
     const clock = new ManualClock();
     const weights = new ReportedWeights(OPTIONS, clock);
     clock.pass(UPDATE_MS);
-    weights.told([told('a', 200), told('b', 1000)], isThere);
+    weights.report([sent('a', 200), sent('b', 1000)], isThere);
     assert.deepEqual(weights.weightsOf(HOSTS), [200, 1000, 600, 1]);
-    weights.told([told('a', 400)], isThere);
+    weights.report([sent('a', 400)], isThere);
     assert.deepEqual(weights.weightsOf(HOSTS), [400, 1000, 700, 1]);
   });
 
@@ -38,7 +38,7 @@ describe('the weights that /clusters shows of hosts that report their load', () 
     const clock = new ManualClock();
     const weights = new ReportedWeights(OPTIONS, clock);
     clock.pass(UPDATE_MS);
-    weights.told([{ ...told('a', 200), forMs: 4_000 }], isThere);
+    weights.report([{ ...sent('a', 200), forMs: 4_000 }], isThere);
     assert.deepEqual(weights.weightsOf(HOSTS.slice(0, 1)), [1]);
     clock.pass(1_000);
     assert.deepEqual(weights.weightsOf(HOSTS.slice(0, 1)), [200]);
@@ -50,14 +50,14 @@ describe('the weights that /clusters shows of hosts that report their load', () 
     const clock = new ManualClock();
     const weights = new ReportedWeights(OPTIONS, clock);
     clock.pass(UPDATE_MS);
-    weights.told([told('a', 200), told('gone', 9)], (id) => id !== 'gone');
+    weights.report([sent('a', 200), sent('gone', 9)], (id) => id !== 'gone');
     assert.deepEqual(weights.weightsOf([host('gone', 1)]), [1]);
-    weights.told([], () => false);
+    weights.report([], () => false);
     assert.deepEqual(weights.weightsOf(HOSTS.slice(0, 1)), [1]);
   });
 });
 
-function told(name: string, weight: number): Parameters<ReportedWeights['told']>[0][number] {
+function sent(name: string, weight: number): Parameters<ReportedWeights['report']>[0][number] {
   return { host: name, weight, forMs: 10_000, agoMs: 0 };
 }
 

@@ -38,7 +38,16 @@ const types = new ProtoTypes(
         field(9, 'raw', 'bytes'),
         field(10, 'price', 'double'),
         field(11, 'deep_name', 'string', { jsonName: 'deepName' }),
+        field(12, 'time', 'message', { type: 'google.protobuf.Timestamp', hasPresence: true }),
+        field(13, 'left', 'string', { oneof: 'side' }),
+        field(14, 'right', 'string', { oneof: 'side' }),
+        field(15, 'ratio', 'float'),
       ],
+    },
+    {
+      name: 'google.protobuf.Timestamp',
+      isMapEntry: false,
+      fields: [field(1, 'seconds', 'int64'), field(2, 'nanos', 'int32')],
     },
   ],
   [
@@ -89,7 +98,11 @@ const KEPT: readonly (readonly [json: string, printed: string])[] = [
   ['{"inner":{"id":"a","inner":{}}}', '{"inner":{"id":"a","inner":{}}}'],
   ["{'id':'a',}", '{"id":"a"}'],
   ['{id:"a"}', '{"id":"a"}'],
-  ['{"id":"a","id":"b"}', '{"id":"b"}'],
+  ['{"amount":"+1"}', '{"amount":1}'],
+  ['{"amount":1.}', '{"amount":1}'],
+  ['{"price":-0}', '{"price":0}'],
+  ['{"ratio":1.1234567}', '{"ratio":1.12345672}'],
+  ['{"time":{"seconds":1}}', '{"time":"1970-01-01T00:00:01Z"}'],
   ['{"id":null,"__proto__":{"id":"x"}}', '{}'],
 ];
 
@@ -105,6 +118,21 @@ const REFUSED: readonly (readonly [json: string, words: string])[] = [
   ['{"on":1}', 'on: invalid value 1 for type TYPE_BOOL'],
   ['{"id":1}', 'id: invalid value 1 for type TYPE_STRING'],
   ['{"big":"1e3"}', 'big: invalid value "1e3" for type TYPE_INT64'],
+  ['{"":1}', ': Proto fields must have a name.'],
+  ['{"color":"7"}', 'color: invalid value "7" for type type.googleapis.com/shop.Color'],
+  ['{"amount":NaN}', 'Unexpected token.\nNaN}\n^'],
+  ['{"amount":+1}', 'Expected a value.\n+1}\n^'],
+  ['{"amount":01}', 'Octal/hex numbers are not valid JSON values.\n{"amount":01}\n          ^'],
+  ['{"id":"\\ud83d"}', 'Missing low surrogate.\n\\ud83d"}\n^'],
+  ['{"id":"\\ude00"}', 'Invalid unicode code point.\n{"id":"\\ude00"}\n       ^'],
+  [
+    '{"left":"a","right":"b"}',
+    ": invalid value oneof field 'side' is already set. Cannot set 'right' for type oneof",
+  ],
+  [
+    '{"inner":{"time":"2020"}}',
+    "inner.time: invalid value Field 'time', Illegal timestamp format; timestamps must end with 'Z' or have a valid timezone offset. for type type.googleapis.com/google.protobuf.Timestamp",
+  ],
   ['{"id":[]}', ': Proto field is not repeating, cannot start list.'],
 ];
 
@@ -126,9 +154,58 @@ describe('JSON as a message', () => {
   });
 });
 
-it('a damaged message is printed as far as it can be read', () => {
-  assert.equal(new MessagePrinter(types, print).print(ITEM, Buffer.from([0xff, 0xff])), '{}');
+it('what the body says is not said again by path or query, in lists beside it', () => {
+  const bound = new BoundValues();
+  for (const [name, value] of [
+    ['id', 'path'],
+    ['amount', '5'],
+    ['tags', 'b'],
+    ['deep_name', 'c'],
+  ] as const) {
+    const found = ITEM.byName.get(name);
+    assert.ok(found !== undefined);
+    bound.add([found], value);
+  }
+  const body = parseJson(Buffer.from('{"id":"body","tags":["a"]}'));
+  const written = writer.write(ITEM, body, bound).toString('hex');
+  const [own, list] = [`0a04${hexOf('body')}`, `2201${hexOf('a')}`];
+  assert.equal(written, `${own}${list}18052201${hexOf('b')}5a01${hexOf('c')}`);
 });
+
+const DAMAGED: readonly (readonly [hex: string, printed: string])[] = [
+  ['ffff', '{}'],
+  ['0a0161ff', '{"id":"a"}'],
+  ['0a', '{"id":""}'],
+];
+
+const WRONG: readonly (readonly [hex: string, words: string])[] = [
+  ['0a0361', 'malformed length-delimited field'],
+  ['18ff', 'unexpected EOF'],
+  ['0a01610a0162', 'repeated entries for singular field number 1'],
+  ['0a02c328', 'proto3 strings must be UTF-8'],
+  ['3802', 'bad value for bool: \\x02'],
+  ['080a', 'field type 9 (number 1) does not support varint fields'],
+  ['0f', 'unknown wire type: 7'],
+];
+
+describe('a message that is damaged', () => {
+  const printed = (hex: string): string =>
+    new MessagePrinter(types, print).print(ITEM, Buffer.from(hex, 'hex'));
+
+  for (const [hex, json] of DAMAGED) {
+    it(`is printed as far as it can be read: ${hex}`, () => assert.equal(printed(hex), json));
+  }
+
+  for (const [hex, words] of WRONG) {
+    it(`is refused in Envoy's words: ${hex}`, () => {
+      assert.throws(() => printed(hex), { message: words });
+    });
+  }
+});
+
+function hexOf(text: string): string {
+  return Buffer.from(text).toString('hex');
+}
 
 it('a list is cut into its elements wherever its pieces end', () => {
   const text = Buffer.from(' [ {"id":"]}"} , {"tags":["a"]},]');

@@ -59,6 +59,24 @@ describe('path rewrites', () => {
     assert.equal(rewritten(rewrite, match, '/tp/1/x/2/3?q=/1'), '/n/2/3/1?q=/1');
   });
 
+  it('format a path from the request, and keep it where that is empty', () => {
+    const table: readonly (readonly [string, string | undefined, string])[] = [
+      ['/new', undefined, '/new?q=1'],
+      ['/x%REQ(:PATH)%', undefined, '/x/a%20b?q=1?q=1'],
+      ['%REQ(x-p)%', '/val', '/val?q=1'],
+      ['%REQ(x-p)%', undefined, '/a%20b?q=1'],
+      ['/%REQ(:AUTHORITY)%/%DYNAMIC_METADATA(a)%', undefined, '/h/?q=1'],
+    ];
+    for (const [format, value, expected] of table) {
+      const headers = requestHeaders('/a%20b?q=1', value === undefined ? [] : [['x-p', value]]);
+      const action = { pathRewrite: { kind: 'format', format } } as const;
+      resolve(action, headers).finalizeRequestHeaders(headers, streamInfo(headers), true);
+      assert.equal(headers.path, expected, format);
+      const isRewritten = expected !== '/a%20b?q=1';
+      assert.equal(headers.has('x-envoy-original-path'), isRewritten, format);
+    }
+  });
+
   it('leave no trace where x-envoy headers are suppressed', () => {
     const headers = requestHeaders('/a', [['x-envoy-original-path', '/prev']]);
     const action = { pathRewrite: { kind: 'prefix', value: '/b' } } as const;
@@ -88,6 +106,9 @@ describe('host rewrites', () => {
     ]);
     assert.deepEqual(rewritten(byHeader, requestHeaders('/', [['x-h', '']])), ['h', 'x-h: ']);
     assert.deepEqual(rewritten(byHeader), ['h']);
+    const formatted = { hostRewrite: { kind: 'format', format: 'n.%REQ(x-h)%' } } as const;
+    assert.equal(rewritten(formatted, requestHeaders('/', [['x-h', 'hh']]))[0], 'n.hh');
+    assert.equal(rewritten(formatted)[0], 'n.-');
     const byPath = {
       hostRewrite: {
         kind: 'path_regex',

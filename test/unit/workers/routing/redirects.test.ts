@@ -40,6 +40,10 @@ function location(
 describe('redirects', () => {
   it('change scheme, host and port', () => {
     const table: readonly (readonly [Partial<RedirectAction>, string])[] = [
+      [{ path: { kind: 'format', format: '/r%REQ(:PATH)%' } }, 'http://h/r/a?b=c'],
+      [{ path: { kind: 'format', format: 'new' } }, 'http://h/new?b=c'],
+      [{ path: { kind: 'format', format: '%REQ(x-none)%' } }, 'http://h/a?b=c'],
+      [{ path: { kind: 'format', format: '/n' }, stripQuery: true }, 'http://h/n'],
       [{ httpsRedirect: true }, 'https://h/a?b=c'],
       [{ schemeRedirect: 'HTTPS' }, 'HTTPS://h/a?b=c'],
       [{ hostRedirect: 'n.test' }, 'http://n.test/a?b=c'],

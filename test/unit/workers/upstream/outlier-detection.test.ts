@@ -157,7 +157,7 @@ describe('outlier detection of one cluster', () => {
     assert.match(JSON.stringify(event), /"type":"DEGRADED".*"action":"EJECT","num_ejections":0/);
   });
 
-  it('pays no heed to words about degradation where it is not asked to', () => {
+  it('ignores degradation where it is not asked to look at it', () => {
     const { degraded, monitor } = watched();
     monitor('a').degraded();
     assert.equal(degraded.size, 0);

@@ -47,7 +47,7 @@ export class Direction {
   /** The processor gave a body of its own. */
   #isReplaced = false;
   /** Pieces that only the processor has now. */
-  #isLent = false;
+  #isAway = false;
   /** It has given the last of them back. */
   #hasBackAll = false;
 
@@ -69,7 +69,7 @@ export class Direction {
 
   /** The message cannot go on without the processor. */
   get isLost(): boolean {
-    return this.#isLent && !this.#hasBackAll;
+    return this.#isAway && !this.#hasBackAll;
   }
 
   onHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
@@ -225,7 +225,7 @@ export class Direction {
     this.#owner.sendBody(this.side, piece.data, isLast);
     if (!isDuplex(this.mode) || this.#owner.isOver) return;
     // What the processor gives back takes its place.
-    this.#isLent = true;
+    this.#isAway = true;
     buffer.answered();
     buffer.setCongested(this.#owner.isCongested);
   }
@@ -268,8 +268,8 @@ export class Direction {
   }
 
   #onStreamedAnswer(body: BodyMutation | undefined): void {
-    if (this.awaitsHeaders || this.#hasBackAll || !this.#isLent) {
-      return this.#owner.onSpurious(this.#isLent || this.awaitsHeaders ? SPURIOUS : NOT_DUPLEX);
+    if (this.awaitsHeaders || this.#hasBackAll || !this.#isAway) {
+      return this.#owner.onSpurious(this.#isAway || this.awaitsHeaders ? SPURIOUS : NOT_DUPLEX);
     }
     if (body?.kind !== 'streamed') return this.#owner.onSpurious(NOT_DUPLEX);
     if (body.endOfStream) {

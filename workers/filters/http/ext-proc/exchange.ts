@@ -63,7 +63,8 @@ export class Exchange implements DirectionOwner, ProcessorCallbacks, TimerOwner 
   }
 
   sendHeaders(side: Side, headers: HeaderMap, endOfStream: boolean): void {
-    this.#send(side, { part: `${side}_headers`, headers: this.#parts.told(headers), endOfStream });
+    const sent = this.#parts.sent(headers);
+    this.#send(side, { part: `${side}_headers`, headers: sent, endOfStream });
   }
 
   sendBody(side: Side, body: Buffer, endOfStream: boolean): void {
@@ -71,7 +72,7 @@ export class Exchange implements DirectionOwner, ProcessorCallbacks, TimerOwner 
   }
 
   sendTrailers(side: Side, trailers: HeaderMap): void {
-    const headers = this.#parts.told(trailers);
+    const headers = this.#parts.sent(trailers);
     this.#send(side, { part: `${side}_trailers`, headers, endOfStream: false });
   }
 

@@ -24,7 +24,7 @@ import { LingeringCalls } from './lingering-calls.ts';
 import type { ExchangeParts } from './processor-line.ts';
 import { ProcessorServices } from './processor-services.ts';
 import { ownSettings, type RequestSettings, settingsOf } from './settings.ts';
-import { AttributeReaders, compileForwarding } from './told.ts';
+import { AttributeReaders, compileForwarding } from './sent-parts.ts';
 
 export function makeExtProcFilter(
   { name, options }: ExtProcFilterSettings,
@@ -52,7 +52,7 @@ export function makeExtProcFilter(
     services,
     lingering,
     mutations: new HeaderMutations(options, () => count('rejected_header_mutations')),
-    told: compileForwarding(options),
+    sent: compileForwarding(options),
     attributes: new AttributeReaders(),
   };
   const own = ownSettings(options);

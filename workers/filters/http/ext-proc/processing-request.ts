@@ -5,7 +5,7 @@ import { writeStruct } from '../../../../shared/protobuf/struct-message.ts';
 import { writeTyped } from '../../common/check-attributes.ts';
 import type { HeaderPair, Part, ProcessingRequest } from './messages.ts';
 
-/** Under which attributes are told, however the filter is called. */
+/** Under which attributes are sent, however the filter is called. */
 const FILTER_NAME = 'envoy.filters.http.ext_proc';
 
 const FIELDS: Readonly<Record<Part, number>> = {

@@ -1,4 +1,4 @@
-/** The line from an exchange to its processor: the call, once it is needed, and what is told by it. */
+/** The line from an exchange to its processor: the call, once it is needed, and what is sent by it. */
 import { typedMetadataOf } from '../../common/check-attributes.ts';
 import type {
   EXT_PROC,
@@ -16,7 +16,7 @@ import type { ProcessingRequest } from './messages.ts';
 import type { ProcessorCall, ProcessorCallbacks } from './processor.ts';
 import type { ProcessorServices } from './processor-services.ts';
 import type { RequestSettings } from './settings.ts';
-import { type AttributeReaders, type HeaderReader, toldMetadata } from './told.ts';
+import { type AttributeReaders, type HeaderReader, sentMetadata } from './sent-parts.ts';
 
 export interface ExchangeParts {
   readonly options: ExtProcOptions;
@@ -25,7 +25,7 @@ export interface ExchangeParts {
   readonly services: ProcessorServices;
   readonly lingering: LingeringCalls;
   readonly mutations: HeaderMutations;
-  readonly told: HeaderReader;
+  readonly sent: HeaderReader;
   readonly attributes: AttributeReaders;
 }
 
@@ -42,7 +42,7 @@ export class ProcessorLine {
   #isCounted = false;
   #isCut = false;
   #tellsProtocol = true;
-  readonly #told = { request: false, response: false };
+  readonly #hasSentAttributes = { request: false, response: false };
 
   constructor(parts: ExchangeParts, settings: RequestSettings, info: StreamInfo) {
     this.#parts = parts;
@@ -80,7 +80,7 @@ export class ProcessorLine {
     const request = {
       body: undefined,
       ...sent,
-      metadata: toldMetadata(this.#info, this.#settings, context),
+      metadata: sentMetadata(this.#info, this.#settings, context),
       typedMetadata: typedMetadataOf(this.#info, this.#settings.metadata.sentTyped),
       attributes: this.#attributesFor(side),
       protocol: this.#tellsProtocol && !options.isObserver ? protocol : undefined,
@@ -123,8 +123,8 @@ export class ProcessorLine {
   }
 
   #attributesFor(side: Side): Struct | undefined {
-    if (this.#told[side]) return undefined;
-    this.#told[side] = true;
+    if (this.#hasSentAttributes[side]) return undefined;
+    this.#hasSentAttributes[side] = true;
     const { requestAttributes, responseAttributes } = this.#settings;
     const list = side === 'request' ? requestAttributes : responseAttributes;
     return this.#parts.attributes.of(list)?.(this.#info);

@@ -6,15 +6,15 @@ import type {
   MetadataNamespaces,
   ProcessingMode,
   ProcessorService,
-  ToldAttribute,
+  SentAttribute,
 } from '../../../../shared/resources/filters/http/ext-proc/ext-proc.ts';
 
 export interface RequestSettings {
   readonly mode: ProcessingMode;
   readonly service: ProcessorService;
   readonly failureModeAllow: boolean;
-  readonly requestAttributes: readonly ToldAttribute[];
-  readonly responseAttributes: readonly ToldAttribute[];
+  readonly requestAttributes: readonly SentAttribute[];
+  readonly responseAttributes: readonly SentAttribute[];
   readonly metadata: MetadataNamespaces;
   readonly callMetadata: readonly (readonly [name: string, value: string])[];
 }

@@ -29,11 +29,27 @@ export function checkCollision(
   value: JsonNode,
 ): void {
   for (const each of bound?.values ?? []) {
-    if (each.field !== field) continue;
+    if (each.field !== field || field.isRepeated) continue;
     const said = typeof value === 'string' ? value : shown(value);
     if (said === each.text) continue;
     throw new TranscodeError(
       `The binding value "${each.text}" of the field ${field.name} is conflicting with the value ${shown(value)} in the body.`,
     );
   }
+}
+
+/** Two fields of which there may be one. */
+export function checkChoice(
+  choices: Set<string>,
+  { oneof }: ProtoField,
+  name: string,
+  place: string,
+): void {
+  if (oneof === undefined) return;
+  if (choices.has(oneof)) {
+    throw new TranscodeError(
+      `${place}: invalid value oneof field '${oneof}' is already set. Cannot set '${name}' for type oneof`,
+    );
+  }
+  choices.add(oneof);
 }

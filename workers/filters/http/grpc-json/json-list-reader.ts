@@ -11,6 +11,10 @@ const LIST_END = 0x5d;
 const OBJECT_BEGIN = 0x7b;
 const OBJECT_END = 0x7d;
 
+const NO_LIST = 'Expected an array instead of an object';
+/** What is shown on either side of a mistake. */
+const CONTEXT = 20;
+
 export class JsonListReader {
   #depth = 0;
   /** The quote that ends the present string, 0 outside of strings. */
@@ -25,12 +29,18 @@ export class JsonListReader {
     this.#limit = limit;
   }
 
+  /** Of an element that has begun. */
+  get keptBytes(): number {
+    return this.#element.length;
+  }
+
   /** Undefined when an element is larger than may be kept. Throws TranscodeError. */
   read(data: Buffer): readonly Buffer[] | undefined {
     const elements: Buffer[] = [];
     let start = 0;
     for (let at = 0; at < data.length; at++) {
       const wasOutside = this.#depth === 0;
+      if (this.#isEnded && !isSpace(data[at] as number)) failBehind(data, at);
       const isBoundary = this.#step(data[at] as number);
       if (!isBoundary) continue;
       if (!wasOutside) {
@@ -47,6 +57,7 @@ export class JsonListReader {
 
   /** Throws TranscodeError for a list that has not ended. */
   end(): void {
+    if (!this.#isEnded && this.#depth === 0) throw new TranscodeError(NO_LIST);
     if (this.#depth > 0) {
       throw new TranscodeError('Unexpected end of string. Expected , or ] after array value.\n\n^');
     }
@@ -78,7 +89,7 @@ export class JsonListReader {
 
   #outside(byte: number): boolean {
     if (isSpace(byte)) return false;
-    if (this.#isEnded) throw new TranscodeError('Parsing terminated before end of input.\n\n^');
+    if (byte === OBJECT_BEGIN) throw new TranscodeError(NO_LIST);
     if (byte !== LIST_BEGIN) throw new TranscodeError(': Root element must be a list.');
     this.#depth = 1;
     return true;
@@ -89,6 +100,13 @@ export class JsonListReader {
     else if (byte === BACKSLASH) this.#isEscaped = true;
     else if (byte === this.#quote) this.#quote = 0;
   }
+}
+
+function failBehind(data: Buffer, at: number): never {
+  const start = Math.max(0, at - CONTEXT);
+  const shown = data.toString('utf8', start, at + CONTEXT);
+  const indent = ' '.repeat(data.toString('utf8', start, at).length);
+  throw new TranscodeError(`Parsing terminated before end of input.\n${shown}\n${indent}^`);
 }
 
 function isSpace(byte: number): boolean {

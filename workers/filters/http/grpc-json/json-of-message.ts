@@ -6,8 +6,9 @@ import type {
 import { type PrintedJson, printDouble, printFloat, printJson, RawJson } from './json-print.ts';
 import type { MessageType, ProtoTypes } from './proto-types.ts';
 import { TranscodeError } from './json-text.ts';
+import { typeNameOf, wrongUrl } from './type-url.ts';
 import { printDuration, printTimestamp, type SecondsAndNanos } from './times.ts';
-import { integerOf, lastOf, rangeOf, readMessage, type WireValue } from './wire-values.ts';
+import { integerOf, singleOf, rangeOf, readMessage, type WireValue } from './wire-values.ts';
 
 /** Messages within messages, as deep as protobuf reads them. */
 const DEPTH_MAX = 100;
@@ -64,7 +65,7 @@ export class MessagePrinter {
     const map = this.#types.mapOf(field);
     if (map !== undefined) return this.#map(field, map, values, depth);
     if (field.isRepeated) return values.map((value) => this.#single(field, value, depth));
-    return this.#single(field, lastOf(field, values) ?? 0n, depth);
+    return this.#single(field, singleOf(field, values) ?? 0n, depth);
   }
 
   #map(
@@ -79,7 +80,7 @@ export class MessagePrinter {
       if (type === undefined || typeof entry === 'bigint') continue;
       const parts = readMessage(type, entry);
       const name = this.#single(key, parts.get(1)?.at(-1) ?? emptyOf(key), depth);
-      const item = lastOf(value, parts.get(2) ?? []) ?? emptyOf(value);
+      const item = singleOf(value, parts.get(2) ?? []) ?? emptyOf(value);
       printed.set(
         name instanceof RawJson ? name.text : String(name as string | boolean),
         this.#single(value, item, depth),
@@ -151,7 +152,9 @@ export class MessagePrinter {
     for (const [number, values] of readMessage(type, data)) {
       const field = type.byNumber.get(number);
       const value = values.at(-1);
-      if (field !== undefined && value !== undefined) return this.#single(field, value, depth);
+      if (field === undefined || value === undefined) continue;
+      if (field.kind === 'double') checkFinite(value as Buffer);
+      return this.#single(field, value, depth);
     }
     return null;
   }
@@ -163,7 +166,9 @@ export class MessagePrinter {
     if (typeof url === 'bigint' || typeof content === 'bigint' || url.length === 0)
       return new Map();
     const name = url.toString('utf8');
-    const inner = this.#types.message(name.slice(name.lastIndexOf('/') + 1));
+    const typeName = typeNameOf(name);
+    if (typeName === undefined) throw new TranscodeError(wrongUrl(name));
+    const inner = this.#types.message(typeName);
     if (inner === undefined) throw new TranscodeError(`Invalid type URL, unknown type: ${name}`);
     const printed = this.#message(inner, content, depth + 1);
     const members = new Map<string, PrintedJson>([['@type', name]]);
@@ -175,6 +180,15 @@ export class MessagePrinter {
     }
     return members;
   }
+}
+
+function checkFinite(value: Buffer): void {
+  const number = value.readDoubleLE();
+  if (Number.isFinite(number)) return;
+  const name = Number.isNaN(number) ? 'nan' : 'infinity';
+  throw new TranscodeError(
+    `google.protobuf.Value cannot encode double values for ${name}, because it would be parsed as a string`,
+  );
 }
 
 /** What a scalar is that is not there. */

@@ -99,11 +99,8 @@ export function printDouble(value: number): PrintedJson {
 
 export function printFloat(value: number): PrintedJson {
   if (!Number.isFinite(value)) return String(value);
-  for (const precision of [6, 7, 8]) {
-    const text = general(value, precision);
-    if (Math.fround(Number(text)) === value) return new RawJson(text);
-  }
-  return new RawJson(general(value, 9));
+  const short = general(value, 6);
+  return new RawJson(Math.fround(Number(short)) === value ? short : general(value, 9));
 }
 
 /** `%.<precision>g` */

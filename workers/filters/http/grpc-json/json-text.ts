@@ -22,10 +22,14 @@ export type JsonNode = null | boolean | string | JsonNumber | JsonObject | reado
 export class TranscodeError extends Error {}
 
 const DEPTH_MAX = 100;
+/** Of a character as backslash, `u` and digits. */
+const ESCAPE_LENGTH = 6;
 /** What is shown on either side of a mistake. */
 const CONTEXT = 20;
 const NUMBER = /-?[0-9][0-9a-zA-Z.+-]*/y;
-const PLAIN_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const PLAIN_NUMBER = /^-?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?$/;
+/** A leading 0 means another base where there is one. */
+const OTHER_BASE = /^-?0[0-9xX]/;
 const BARE_KEY = /[A-Za-z_$][A-Za-z0-9_$]*/y;
 const SPACE = /[ \t\r\n\v\f]*/y;
 const WORDS: readonly (readonly [string, JsonNode])[] = [
@@ -71,7 +75,7 @@ class JsonTextReader {
   #value(depth: number, key: string): JsonNode {
     this.#space();
     const first = this.#text[this.#at];
-    if (first === undefined) this.#fail('Expected a value.');
+    if (first === undefined) this.#failUnknown('Expected a value.');
     if (first === '{' || first === '[') {
       if (depth >= DEPTH_MAX) {
         this.#fail(`Message too deep. Max recursion depth reached for key '${key}'`);
@@ -86,7 +90,8 @@ class JsonTextReader {
       this.#at += word.length;
       return value;
     }
-    this.#fail('Expected a value.');
+    BARE_KEY.lastIndex = this.#at;
+    this.#failUnknown(BARE_KEY.test(this.#text) ? 'Unexpected token.' : 'Expected a value.');
   }
 
   #object(depth: number): JsonObject {
@@ -159,13 +164,38 @@ class JsonTextReader {
     if (!/^[0-9a-fA-F]{4}$/.test(hex)) {
       this.#fail(hex.length < 4 ? 'Illegal hex string.' : 'Invalid escape sequence.');
     }
+    const code = Number.parseInt(hex, 16);
+    const isHigh = code >= 0xd800 && code < 0xdc00;
+    if (isHigh) this.#checkLowSurrogate();
+    else if (code >= 0xdc00 && code < 0xe000 && !this.#isSecondHalf()) {
+      this.#at -= 2;
+      this.#fail('Invalid unicode code point.');
+    }
     this.#at += 4;
-    return String.fromCharCode(Number.parseInt(hex, 16));
+    return String.fromCharCode(code);
+  }
+
+  /** The escape before was the first half of a pair. */
+  #isSecondHalf(): boolean {
+    return /\\u[dD][89abAB][0-9a-fA-F]{2}\\u$/.test(
+      this.#text.slice(Math.max(0, this.#at - 8), this.#at),
+    );
+  }
+
+  /** Behind the first half of a pair, whose digits are the next ones. */
+  #checkLowSurrogate(): void {
+    const escape = this.#at - 2;
+    const low = this.#text.slice(this.#at + 4, this.#at + 10);
+    if (/^\\u[dD][c-fC-F][0-9a-fA-F]{2}$/.test(low)) return;
+    this.#at = escape;
+    if (this.#text.length - escape < 2 * ESCAPE_LENGTH) this.#failUnknown('Missing low surrogate.');
+    this.#fail(low.startsWith('\\u') ? 'Invalid low surrogate.' : 'Missing low surrogate.');
   }
 
   #number(): JsonNumber {
     NUMBER.lastIndex = this.#at;
     const found = NUMBER.exec(this.#text)?.[0] ?? '';
+    if (OTHER_BASE.test(found)) this.#fail('Octal/hex numbers are not valid JSON values.');
     if (!PLAIN_NUMBER.test(found)) this.#fail('Unable to parse number.');
     if (!Number.isFinite(Number(found))) this.#fail('Number exceeds the range of double.');
     this.#at += found.length;
@@ -176,6 +206,12 @@ class JsonTextReader {
     SPACE.lastIndex = this.#at;
     this.#at += SPACE.exec(this.#text)?.[0].length ?? 0;
     this.#token = this.#at;
+  }
+
+  /** Envoy's reader waits for more of what it does not know, and then sees nothing before it. */
+  #failUnknown(message: string): never {
+    if (this.#at >= this.#text.length) this.#fail(message);
+    throw new TranscodeError(`${message}\n${this.#text.slice(this.#at, this.#at + CONTEXT)}\n^`);
   }
 
   #fail(message: string): never {

@@ -69,8 +69,7 @@ class TranscoderFilter extends PassThroughFilter {
         return this.#refuseEarly(404, `Could not resolve ${path} to a method.`, 'NOT_FOUND');
       }
       if (!rejects.unknownQueryParameters) return 'continue';
-      const text = `Could not find field "${found.name}" in the type "${found.type}".`;
-      return this.#refuseEarly(400, text, 'INVALID_ARGUMENT');
+      return this.#refuseEarly(400, found.details, 'INVALID_ARGUMENT');
     }
     const { call } = found;
     const contentType = headers.get('content-type') ?? '';

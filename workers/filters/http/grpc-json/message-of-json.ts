@@ -1,16 +1,28 @@
 /**
  * JSON as a message of a descriptor set, in the mapping of proto3, with the values that the path and
- * the query bring woven into it. Fields that the message does not have are ignored.
+ * the query bring woven into it where the body says nothing else. Fields that the message does not
+ * have are ignored.
  */
 import { keyBytes, lengthDelimited } from '../../../../shared/protobuf/records.ts';
 import { Wire } from '../../../../shared/protobuf/wire.ts';
 import type { ProtoField } from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
-import { JsonNumber, JsonObject, type JsonNode, TranscodeError } from './json-text.ts';
-import { type BoundValues, checkCollision } from './bound-values.ts';
+import { JsonObject, type JsonNode, TranscodeError } from './json-text.ts';
+import { type BoundValues, checkChoice, checkCollision } from './bound-values.ts';
 import type { MessageType, ProtoTypes } from './proto-types.ts';
-import { scalarBytes, shown } from './scalar-of-json.ts';
-import { readDuration, readTimestamp, type SecondsAndNanos } from './times.ts';
-import { integerBytes, wireTypeOf } from './wire-values.ts';
+import { scalarBytes } from './scalar-of-json.ts';
+import {
+  at,
+  fieldMask,
+  invalid,
+  numberOfValue,
+  takesList,
+  takesNull,
+  time,
+  typeUrl,
+} from './special-messages.ts';
+import { typeNameOf, wrongUrl } from './type-url.ts';
+import { readDuration, readTimestamp } from './times.ts';
+import { wireTypeOf } from './wire-values.ts';
 
 interface WriterOptions {
   readonly isEnumCaseIgnored: boolean;
@@ -20,13 +32,17 @@ interface WriterOptions {
 type SpecialWriter = (type: MessageType, node: JsonNode, place: string) => Buffer;
 
 const NOTHING = Buffer.alloc(0);
-const NULL_VALUE = 'google.protobuf.NullValue';
+/** Whose fields may be given one by one, as those of any message. */
+const TAKES_MEMBERS =
+  /^google\.protobuf\.(Timestamp|Duration|(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value)$/;
 const WRAPPER = /^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/;
 
 export class MessageWriter {
   readonly #types: ProtoTypes;
   readonly #options: WriterOptions;
   readonly #special: ReadonlyMap<string, SpecialWriter>;
+  /** The name of the request's type. */
+  #root = '';
 
   constructor(types: ProtoTypes, options: WriterOptions) {
     this.#types = types;
@@ -47,6 +63,7 @@ export class MessageWriter {
     if (!(node instanceof JsonObject) && !this.#isSpecial(type)) {
       throw new TranscodeError(': Root element must be a message.');
     }
+    this.#root = type.name;
     return this.#message(type, node, '', bound);
   }
 
@@ -63,6 +80,7 @@ export class MessageWriter {
       outer.members.push([field.name, object]);
       object = outer;
     }
+    this.#root = type.name;
     return this.#message(type, object, '', bound);
   }
 
@@ -76,6 +94,9 @@ export class MessageWriter {
     place: string,
     bound: BoundValues | undefined,
   ): Buffer {
+    if (node instanceof JsonObject && TAKES_MEMBERS.test(type.name)) {
+      return this.#members(type, node, place, bound);
+    }
     const special = this.#special.get(type.name);
     if (special !== undefined) return special(type, node, place);
     if (WRAPPER.test(type.name)) return this.#wrapper(type, node, place);
@@ -90,43 +111,41 @@ export class MessageWriter {
     bound: BoundValues | undefined,
   ): Buffer {
     const pieces: Buffer[] = [];
-    const woven = new Set<ProtoField>();
-    const choices = new Map<number, ProtoField>();
+    const said = new Set<ProtoField>();
+    const choices = new Set<string>();
     for (const [key, value] of node.members) {
+      if (key === '') throw new TranscodeError(`${place}: Proto fields must have a name.`);
       const field = type.byName.get(key);
       if (field === undefined) continue;
       if (value === null && !takesNull(field)) continue;
-      this.#checkChoice(choices, field);
-      if (this.#options.rejectsCollisions) checkCollision(bound, field, value);
-      const inner = bound?.messages.get(field);
-      if (inner !== undefined) woven.add(field);
-      pieces.push(this.#field(field, value, at(place, field.name), inner));
+      checkChoice(choices, field, key, place);
+      // The binding knows the field by its own name alone.
+      if (key === field.name) {
+        if (this.#options.rejectsCollisions) checkCollision(bound, field, value);
+        said.add(field);
+      }
+      pieces.push(this.#field(field, value, at(place, field.name), bound?.messages.get(field)));
     }
-    this.#weave(bound, woven, pieces);
+    this.#weave(bound, { said, choices, place }, pieces);
     return Buffer.concat(pieces);
   }
 
-  /** What the body did not say. */
-  #weave(bound: BoundValues | undefined, woven: ReadonlySet<ProtoField>, pieces: Buffer[]): void {
+  /** What the body did not say, and what comes to its lists. */
+  #weave(
+    bound: BoundValues | undefined,
+    { said, choices, place }: Members,
+    pieces: Buffer[],
+  ): void {
     if (bound === undefined) return;
     for (const { field, text } of bound.values) {
-      pieces.push(this.#single(field, text, field.name, undefined));
+      if (said.has(field) && !field.isRepeated) continue;
+      checkChoice(choices, field, field.name, place);
+      pieces.push(this.#single(field, text, at(place, field.name), undefined));
     }
     for (const [field, inner] of bound.messages) {
-      if (woven.has(field)) continue;
-      pieces.push(this.#single(field, new JsonObject(), field.name, inner));
+      if (said.has(field)) continue;
+      pieces.push(this.#single(field, new JsonObject(), at(place, field.name), inner));
     }
-  }
-
-  #checkChoice(choices: Map<number, ProtoField>, field: ProtoField): void {
-    if (field.oneof === undefined) return;
-    const known = choices.get(field.oneof);
-    if (known !== undefined && known !== field) {
-      throw new TranscodeError(
-        `: oneof field '${known.name}' is already set. Cannot set '${field.name}'`,
-      );
-    }
-    choices.set(field.oneof, field);
   }
 
   #field(
@@ -158,13 +177,24 @@ export class MessageWriter {
     place: string,
   ): Buffer {
     if (!(node instanceof JsonObject)) {
-      throw new TranscodeError(`${place}: Cannot bind a list to map for field '${field.name}'.`);
+      if (!Array.isArray(node))
+        throw invalid(place, node, `type.googleapis.com/${field.type ?? ''}`);
+      throw new TranscodeError(
+        `: invalid value Cannot bind a list to map for field '${field.name}'. for type Map`,
+      );
     }
+    const names = new Set<string>();
     const entries = node.members.map(([name, item]) => {
-      const inner = `${place}["${name}"]`;
-      const parts = [this.#single(key, name, inner, undefined)];
+      const entry = `${place}[${names.size}]`;
+      if (names.has(name)) {
+        throw new TranscodeError(
+          `${place}[${names.size - 1}]: Repeated map key: '${name}' is already set.`,
+        );
+      }
+      names.add(name);
+      const parts = [this.#single(key, name, `${entry}.key`, undefined)];
       if (item !== null || takesNull(value))
-        parts.push(this.#single(value, item, inner, undefined));
+        parts.push(this.#single(value, item, `${entry}.value`, undefined));
       return lengthDelimited(field.number, Buffer.concat(parts));
     });
     return Buffer.concat(entries);
@@ -194,7 +224,7 @@ export class MessageWriter {
   #wrapper(type: MessageType, node: JsonNode, place: string): Buffer {
     const field = type.byNumber.get(1);
     if (field === undefined || node === null) return NOTHING;
-    return this.#single(field, node, place, undefined);
+    return this.#single(field, node, at(place, field.name), undefined);
   }
 
   #struct(type: MessageType, node: JsonNode, place: string): Buffer {
@@ -207,6 +237,8 @@ export class MessageWriter {
 
   #list(type: MessageType, node: JsonNode, place: string): Buffer {
     const field = type.byNumber.get(1);
+    // Envoy takes an object for a message, none of whose fields it knows.
+    if (node instanceof JsonObject) return NOTHING;
     if (field === undefined || !Array.isArray(node)) throw invalid(place, node, typeUrl(type));
     const items = node as readonly JsonNode[];
     return Buffer.concat(items.map((item) => this.#single(field, item, place, undefined)));
@@ -222,74 +254,38 @@ export class MessageWriter {
     if (!(node instanceof JsonObject)) throw invalid(place, node, typeUrl(type));
     if (node.members.length === 0) return NOTHING;
     const url = node.members.find(([key]) => key === '@type')?.[1];
-    if (typeof url !== 'string') {
-      throw new TranscodeError(`${place}: Missing @type for any field in ${type.name}`);
+    if (url !== undefined && typeof url !== 'string') throw invalid(place, url, 'String');
+    if (url === undefined) {
+      const root = this.#root;
+      throw new TranscodeError(
+        `${place}: invalid value Missing @type for any field in ${root} for type Any`,
+      );
     }
-    const inner = this.#types.message(url.slice(url.lastIndexOf('/') + 1));
+    const name = typeNameOf(url);
+    if (name === undefined) {
+      throw new TranscodeError(`${place}: invalid value ${wrongUrl(url)} for type Any`);
+    }
+    const inner = this.#types.message(name);
     if (inner === undefined) {
-      throw new TranscodeError(`${place}: Invalid type URL, unknown type: ${url}`);
+      throw new TranscodeError(
+        `${place}: invalid value Invalid type URL, unknown type: ${name} for type Any`,
+      );
     }
     const rest = new JsonObject();
     rest.members.push(...node.members.filter(([key]) => key !== '@type'));
     const own = rest.members.find(([key]) => key === 'value')?.[1];
     const content = this.#isSpecial(inner) ? (own ?? null) : rest;
-    return Buffer.concat([
-      lengthDelimited(1, Buffer.from(url, 'utf8')),
-      lengthDelimited(2, this.#message(inner, content, place, undefined)),
-    ]);
+    const value = this.#message(inner, content, place, undefined);
+    const pieces = [lengthDelimited(1, Buffer.from(url, 'utf8'))];
+    if (value.length > 0) pieces.push(lengthDelimited(2, value));
+    return Buffer.concat(pieces);
   }
 }
 
-/** Which field of google.protobuf.Value takes it. */
-function numberOfValue(node: JsonNode): number {
-  if (node === null) return 1;
-  if (node instanceof JsonNumber) return 2;
-  if (typeof node === 'string') return 3;
-  if (typeof node === 'boolean') return 4;
-  return node instanceof JsonObject ? 5 : 6;
-}
-
-function takesNull({ type }: ProtoField): boolean {
-  return type === 'google.protobuf.Value' || type === NULL_VALUE;
-}
-
-function takesList({ type, isRepeated }: ProtoField): boolean {
-  return !isRepeated && (type === 'google.protobuf.Value' || type === 'google.protobuf.ListValue');
-}
-
-function time(
-  type: MessageType,
-  node: JsonNode,
-  place: string,
-  read: (text: string) => SecondsAndNanos | undefined,
-): Buffer {
-  const value = typeof node === 'string' ? read(node) : undefined;
-  if (value === undefined) throw invalid(place, node, typeUrl(type));
-  const seconds = Buffer.concat([keyBytes(1, Wire.varint), integerBytes('int64', value.seconds)]);
-  if (value.nanos === 0) return value.seconds === 0n ? NOTHING : seconds;
-  const nanos = integerBytes('int32', BigInt(value.nanos));
-  return Buffer.concat([seconds, keyBytes(2, Wire.varint), nanos]);
-}
-
-function fieldMask(type: MessageType, node: JsonNode, place: string): Buffer {
-  if (typeof node !== 'string') throw invalid(place, node, typeUrl(type));
-  const paths = node.split(',').filter((path) => path !== '');
-  return Buffer.concat(
-    paths.map((path) => {
-      const snake = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      return lengthDelimited(1, Buffer.from(snake, 'utf8'));
-    }),
-  );
-}
-
-function typeUrl({ name }: MessageType): string {
-  return `type.googleapis.com/${name}`;
-}
-
-function at(place: string, name: string): string {
-  return place === '' ? name : `${place}.${name}`;
-}
-
-function invalid(place: string, node: JsonNode, type: string): TranscodeError {
-  return new TranscodeError(`${place}: invalid value ${shown(node)} for type ${type}`);
+/** What the body said of one message. */
+interface Members {
+  readonly said: ReadonlySet<ProtoField>;
+  /** Names of those choices that are made. */
+  readonly choices: Set<string>;
+  readonly place: string;
 }

@@ -14,6 +14,8 @@ export class RequestBody {
   readonly #kept: KeptBody;
   /** Of a stream of messages that are JSON. */
   readonly #list: JsonListReader | undefined;
+  /** Of a list, with what is kept of an element. */
+  readonly #mostBytes: number;
   #isFirst = true;
 
   constructor(
@@ -25,6 +27,7 @@ export class RequestBody {
     const { maxRequestBytes: limit = context.bufferLimitBytes } = transcoding.options;
     const isList = call.method.isClientStreaming && !call.takesRawBody && call.binding.body !== '';
     this.#transcoding = transcoding;
+    this.#mostBytes = transcoding.options.maxRequestBytes ?? Number.POSITIVE_INFINITY;
     this.#call = call;
     this.#contentType = contentType;
     this.#kept = new KeptBody(context, limit);
@@ -33,15 +36,15 @@ export class RequestBody {
 
   /** A request that has no body. Throws TranscodeError, as do the others. */
   whole(): Buffer {
+    this.#list?.end();
     return this.#frameOf(NOTHING);
   }
 
   /** Frames that are complete; undefined when more would have to be kept than may be. */
   add(data: Buffer): Buffer | undefined {
     if (this.#list !== undefined) return this.#elements(this.#list, data);
-    const { takesRawBody, method, binding } = this.#call;
+    const { takesRawBody, method } = this.#call;
     if (takesRawBody && method.isClientStreaming) return data.length === 0 ? data : this.#raw(data);
-    if (binding.body === '') return NOTHING;
     return this.#kept.add(data) ? NOTHING : undefined;
   }
 
@@ -80,6 +83,7 @@ export class RequestBody {
   }
 
   #elements(list: JsonListReader, data: Buffer): Buffer | undefined {
+    if (list.keptBytes + data.length > this.#mostBytes) return undefined;
     const elements = list.read(data);
     if (elements === undefined) return undefined;
     const frames = elements.map((element) => {

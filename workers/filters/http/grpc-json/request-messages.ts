@@ -10,11 +10,9 @@ const UNKNOWN_QUERY_TYPE =
 
 /** Makes the frame of one message. Throws TranscodeError. */
 export function jsonFrame(transcoding: Transcoding, call: TranscodedCall, body: Buffer): Buffer {
-  const { input, bound, bodyPath, binding } = call;
-  const isEmpty = binding.body === '' || isBlank(body);
+  const { input, bound, bodyPath } = call;
   const { writer } = transcoding;
-  if (isEmpty) return framed(writer.write(input, new JsonObject(), bound));
-  const node = parseJson(body);
+  const node = isBlank(body) ? new JsonObject() : parseJson(body);
   return framed(
     bodyPath.length === 0
       ? writer.write(input, node, bound)
@@ -42,7 +40,7 @@ export function rawFrame(
   const pieces: Buffer[] = [];
   if (part.isFirst) {
     if (part.contentType !== '') pieces.push(textRecord(1, part.contentType));
-    if (part.data.length > 0) pieces.push(lengthDelimited(2, part.data));
+    pieces.push(lengthDelimited(2, part.data));
     if (unknownQuery.size > 0) pieces.push(unknownQueryRecord(unknownQuery));
   } else if (part.data.length > 0) {
     pieces.push(lengthDelimited(2, part.data));

@@ -13,15 +13,18 @@ import type { FilterContext } from '../../filter-context.ts';
 import { TranscodeError } from './json-text.ts';
 import { JsonStreamPrinter, rawBodyOf } from './response-messages.ts';
 import { unescapeText } from './path-matcher.ts';
-import { type MessageType, ProtoTypes } from './proto-types.ts';
+import type { MessageType } from './proto-types.ts';
+import { STATUS_TYPE } from './status-types.ts';
 import type { TranscodedCall, Transcoding } from './transcoding.ts';
+import { readMessage } from './wire-values.ts';
 
 const JSON_TYPE = 'application/json';
+const EVENTS_TYPE = 'text/event-stream';
 const STATUS_DETAILS = 'grpc-status-details-bin';
 const NO_STATUS = 503;
 const UNKNOWN = 500;
 const NOTHING = Buffer.alloc(0);
-const STATUS_TYPE = 'google.rpc.Status';
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 export class ResponseBody {
   isTranscoded = false;
@@ -62,7 +65,7 @@ export class ResponseBody {
       return 'continue';
     }
     this.isTranscoded = true;
-    headers.set('content-type', JSON_TYPE);
+    headers.set('content-type', this.#contentType);
     headers.remove('content-length');
     this.#areHeadersPassed = this.#isStream && this.#call.rawResponsePath === undefined;
     return this.#areHeadersPassed ? 'continue' : 'stop';
@@ -71,12 +74,20 @@ export class ResponseBody {
   /** False for a message that is too large. Throws TranscodeError. */
   add(data: Buffer, endStream: boolean): boolean {
     if (data.length > 0) this.#hasBody = true;
+    const { maxResponseBytes } = this.#transcoding.options;
+    if (this.#frames.waitingBytes + data.length > (maxResponseBytes ?? Number.POSITIVE_INFINITY)) {
+      return false;
+    }
     const messages = this.#frames.read(data);
+    if (this.#frames.wrongFlags !== undefined) {
+      throw new TranscodeError(`Unsupported gRPC frame flag: ${this.#frames.wrongFlags}`);
+    }
     if (messages === undefined) return false;
     for (const message of messages) {
       if (!this.#take(message)) return false;
     }
     if (!endStream) return true;
+    this.#checkEnd();
     if (this.#isStream)
       this.#pass(Buffer.from(this.#call.rawResponsePath ? '' : this.#stream.end()));
     this.#passKept(true);
@@ -87,6 +98,7 @@ export class ResponseBody {
   end(trailers: HeaderMap): boolean {
     const headers = this.#headers;
     if (headers === undefined) return true;
+    this.#checkEnd();
     const status = statusOf(trailers);
     const converted = this.#convertedStatus(status, trailers);
     if (this.#isStream && this.#areHeadersPassed) {
@@ -112,6 +124,18 @@ export class ResponseBody {
     this.#body.drop();
   }
 
+  /** The first frame may not wait for its rest; what breaks off behind it is ignored. */
+  #checkEnd(): void {
+    if (this.#messages > 0) return;
+    const { waitingBytes: actual, missingMessageBytes: expected } = this.#frames;
+    if (expected !== undefined) {
+      throw new TranscodeError(
+        `Incomplete gRPC frame expected size: ${expected} actual size: ${actual}`,
+      );
+    }
+    if (actual > 0) throw new TranscodeError('Incomplete gRPC frame header received');
+  }
+
   #take(message: Buffer): boolean {
     const { rawResponsePath: path } = this.#call;
     const isFirst = this.#messages++ === 0;
@@ -128,11 +152,16 @@ export class ResponseBody {
 
   #takeRaw(path: readonly ProtoField[], message: Buffer, isFirst: boolean): boolean {
     const { contentType, data } = rawBodyOf(this.#transcoding, this.#call, path, message);
-    if (isFirst) this.#headers?.set('content-type', contentType);
+    if (isFirst && message.length > 0) this.#headers?.set('content-type', contentType);
     if (!this.#isStream) return this.#body.add(data);
     this.#passHeaders();
     this.#pass(data);
     return true;
+  }
+
+  get #contentType(): string {
+    const { streams } = this.#transcoding.options.print;
+    return this.#isStream && streams === 'events' ? EVENTS_TYPE : JSON_TYPE;
   }
 
   #pass(data: Buffer): void {
@@ -167,7 +196,7 @@ export class ResponseBody {
       headers.set('content-length', '0');
       return;
     }
-    headers.set('content-type', JSON_TYPE);
+    headers.set('content-type', this.#contentType);
     const body = this.#stream.end();
     if (body !== '') this.#callbacks.addResponseBody(Buffer.from(body));
   }
@@ -178,14 +207,13 @@ export class ResponseBody {
     if (!options.convertsStatus || this.#hasBody || status === undefined || status === 0) {
       return undefined;
     }
-    const given = headers.get(STATUS_DETAILS);
-    const bytes =
-      given === undefined
-        ? statusMessage(status, headers.get('grpc-message'))
-        : Buffer.from(given, 'base64');
-    const type = types.message(STATUS_TYPE) ?? BARE_STATUS;
+    const type = types.message(STATUS_TYPE);
+    assert(type !== undefined);
+    const given = givenStatus(type, headers.get(STATUS_DETAILS));
     try {
-      return Buffer.from(printer.print(type, bytes));
+      return Buffer.from(
+        printer.print(type, given ?? statusMessage(status, headers.get('grpc-message'))),
+      );
     } catch (error) {
       if (error instanceof TranscodeError) return undefined;
       throw error;
@@ -193,26 +221,16 @@ export class ResponseBody {
   }
 }
 
-/** google.rpc.Status without its details, for sets that do not have the type. */
-const BARE_STATUS: MessageType = bareStatus();
-
-function bareStatus(): MessageType {
-  const field = (number: number, name: string, kind: 'int32' | 'string'): ProtoField => ({
-    number,
-    name,
-    jsonName: name,
-    kind,
-    isRepeated: false,
-    hasPresence: false,
-  });
-  const message = {
-    name: STATUS_TYPE,
-    isMapEntry: false,
-    fields: [field(1, 'code', 'int32'), field(2, 'message', 'string')],
-  };
-  const type = new ProtoTypes([message], []).message(STATUS_TYPE);
-  assert(type !== undefined);
-  return type;
+/** Details of a status, where they can be read. */
+function givenStatus(type: MessageType, details: string | undefined): Buffer | undefined {
+  if (details === undefined || !BASE64.test(details)) return undefined;
+  const bytes = Buffer.from(details, 'base64');
+  try {
+    if (bytes.length > 0 && readMessage(type, bytes).size > 0) return bytes;
+  } catch (error) {
+    if (!(error instanceof TranscodeError)) throw error;
+  }
+  return undefined;
 }
 
 function statusMessage(status: number, message: string | undefined): Buffer {

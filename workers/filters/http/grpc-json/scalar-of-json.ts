@@ -13,6 +13,8 @@ interface EnumReading {
 const FLOAT_MAX = 3.4028234663852886e38;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const WHOLE = /^-?\d+$/;
+/** Of a text: the sign may be a plus. */
+const SIGNED = /^[+-]?\d+$/;
 /** More digits are no number of 64 bits. */
 const DIGITS_MAX = 400;
 
@@ -106,14 +108,18 @@ function enumBytes(value: JsonNode, { enumType, isCaseIgnored }: EnumReading): B
   }
   const number = wholeNumber(value);
   const isFit = number !== undefined && number >= -(2n ** 31n) && number < 2n ** 31n;
-  return isFit ? integerBytes('int32', number) : undefined;
+  // The number of a text has to be one of the enum, that of JSON has not.
+  if (!isFit || (typeof value === 'string' && enumType?.names.has(Number(number)) !== true)) {
+    return undefined;
+  }
+  return integerBytes('int32', number);
 }
 
 /** `1.0` and `1e3` are whole numbers of JSON, but not of a text. */
 function wholeNumber(value: JsonNode): bigint | undefined {
   const text = value instanceof JsonNumber ? value.text : value;
   if (typeof text !== 'string' || text.length > DIGITS_MAX) return undefined;
-  if (WHOLE.test(text)) return BigInt(text);
+  if (SIGNED.test(text)) return BigInt(text.replace(/^\+/, ''));
   if (!(value instanceof JsonNumber)) return undefined;
   const number = Number(text);
   return Number.isInteger(number) ? BigInt(number) : undefined;
@@ -135,5 +141,7 @@ function floating(value: JsonNode): number | undefined {
     return undefined;
   }
   const number = Number(text);
+  // A whole number of JSON has no negative zero.
+  if (number === 0 && value instanceof JsonNumber && WHOLE.test(text)) return 0;
   return Number.isFinite(number) ? number : undefined;
 }

@@ -10,6 +10,15 @@ const TIMESTAMP_MAX = 253_402_300_799n;
 const DURATION_MAX = 315_576_000_000n;
 const NANOS = 1_000_000_000;
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
+/** Beyond the limits, but a time. */
+const YEAR_LATE = /^\d{5,}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const LONG_DURATION = /^-?\d+(?:\.\d+)?s$/;
+const NO_TIMESTAMP =
+  "Illegal timestamp format; timestamps must end with 'Z' or have a valid timezone offset.";
+const TIMESTAMP_LIMITS = 'Timestamp value exceeds limits';
+const NO_DURATION = "Illegal duration format; duration must end with 's'";
+const NO_SECONDS = 'Invalid duration format, failed to parse seconds';
+const DURATION_LIMITS = 'Duration value exceeds limits';
 const DURATION = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
 
 /** Undefined where it is outside of the range. */
@@ -42,19 +51,20 @@ function fraction(nanos: number): string {
     .replace(/(000){1,2}$/, '')}`;
 }
 
-export function readTimestamp(text: string): SecondsAndNanos | undefined {
+/** Gives what is wrong with a text that is none, in Envoy's words. */
+export function readTimestamp(text: string): SecondsAndNanos | string {
   const match = TIMESTAMP.exec(text);
-  if (match === null) return undefined;
+  if (match === null) return YEAR_LATE.test(text) ? TIMESTAMP_LIMITS : NO_TIMESTAMP;
   const [, year, month, day, hour, minute, second, digits = '', zone = 'Z'] = match;
   const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
   const ms = Date.parse(iso);
   // The runtime takes 31 February for a day of March.
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== iso.slice(0, 10)) {
-    return undefined;
+    return 'Invalid time format: Out-of-range field';
   }
   const offset = zone === 'Z' ? 0 : offsetSeconds(zone);
   const seconds = BigInt(ms / 1000 - offset);
-  if (seconds < TIMESTAMP_MIN || seconds > TIMESTAMP_MAX) return undefined;
+  if (seconds < TIMESTAMP_MIN || seconds > TIMESTAMP_MAX) return TIMESTAMP_LIMITS;
   return { seconds, nanos: Number(digits.padEnd(9, '0')) };
 }
 
@@ -63,12 +73,13 @@ function offsetSeconds(zone: string): number {
   return zone.startsWith('-') ? -seconds : seconds;
 }
 
-export function readDuration(text: string): SecondsAndNanos | undefined {
+export function readDuration(text: string): SecondsAndNanos | string {
+  if (!text.endsWith('s')) return NO_DURATION;
   const match = DURATION.exec(text);
-  if (match === null) return undefined;
+  if (match === null) return LONG_DURATION.test(text) ? DURATION_LIMITS : NO_SECONDS;
   const [, sign = '', whole = '0', digits = ''] = match;
   const seconds = BigInt(whole);
-  if (seconds > DURATION_MAX) return undefined;
+  if (seconds > DURATION_MAX) return DURATION_LIMITS;
   const nanos = Number(digits.padEnd(9, '0'));
   return sign === '-' ? { seconds: -seconds, nanos: nanos === 0 ? 0 : -nanos } : { seconds, nanos };
 }

@@ -13,6 +13,7 @@ import { BoundValues } from './bound-values.ts';
 import { MessageWriter } from './message-of-json.ts';
 import { PathMatcher, unescapeText } from './path-matcher.ts';
 import { type MessageType, ProtoTypes } from './proto-types.ts';
+import { STATUS_MESSAGES } from './status-types.ts';
 
 const HTTP_BODY = 'google.api.HttpBody';
 
@@ -36,7 +37,7 @@ export interface TranscodedCall {
 export type FoundCall =
   | { readonly kind: 'call'; readonly call: TranscodedCall }
   | { readonly kind: 'no_method' }
-  | { readonly kind: 'unknown_parameter'; readonly name: string; readonly type: string };
+  | { readonly kind: 'unknown_parameter'; readonly details: string };
 
 /** Parameters of one query that are kept for the host. */
 const UNKNOWN_QUERY_MAX = 1024;
@@ -51,7 +52,7 @@ export class Transcoding {
 
   constructor(options: TranscoderOptions) {
     this.options = options;
-    this.types = new ProtoTypes(options.messages, options.enums);
+    this.types = new ProtoTypes([...STATUS_MESSAGES, ...options.messages], options.enums);
     this.writer = new MessageWriter(this.types, {
       isEnumCaseIgnored: options.isEnumCaseIgnored,
       rejectsCollisions: options.rejects.collisions,
@@ -75,9 +76,7 @@ export class Transcoding {
     }
     const unknownQuery = new Map<string, string[]>();
     const unknown = this.#bindQuery(input, query, bound, unknownQuery);
-    if (unknown !== undefined) {
-      return { kind: 'unknown_parameter', name: unknown, type: input.name };
-    }
+    if (unknown !== undefined) return this.#unknownField(input, unknown);
     const call = this.#callOf({ binding, method, input, output, bound, unknownQuery });
     return { kind: 'call', call };
   }
@@ -114,6 +113,24 @@ export class Transcoding {
     return fields;
   }
 
+  /** The first name on the way that its message does not have. */
+  #unknownField(type: MessageType, path: string): FoundCall {
+    let present = type;
+    for (const name of path.split('.')) {
+      const field = present.byName.get(name);
+      const inner = field && this.types.typeOfField(field);
+      if (inner === undefined) {
+        const details =
+          field === undefined
+            ? `Could not find field "${name}" in the type "${present.name}".`
+            : `Encountered a non-leaf field "${name}" that is not a message while parsing a field path`;
+        return { kind: 'unknown_parameter', details };
+      }
+      present = inner;
+    }
+    return { kind: 'unknown_parameter', details: '' };
+  }
+
   #isRaw(type: MessageType, path: readonly ProtoField[]): boolean {
     const last = path.at(-1);
     return (last === undefined ? type.name : last.type) === HTTP_BODY;
@@ -129,9 +146,10 @@ export class Transcoding {
     const { ignoresUnknownQueryParameters, capturesUnknownQueryParameters } = this.options;
     for (const part of query === '' ? [] : query.split('&')) {
       const equals = part.indexOf('=');
-      if (equals < 0) continue;
-      const name = part.slice(0, equals);
-      if (this.#ignored.has(name)) continue;
+      if (equals <= 0) continue;
+      const given = part.slice(0, equals);
+      if (this.#ignored.has(given)) continue;
+      const name = unescapeText(given, 'all');
       const text = unescapeText(part.slice(equals + 1), 'all', this.options.unescapesPlus);
       const fields = this.fieldsOf(input, name.split('.'));
       if (fields !== undefined) {

@@ -1,4 +1,5 @@
 /** Values of fields between their wire form and plain ones. */
+import { isUtf8 } from 'node:buffer';
 import {
   type ProtoField as WireField,
   readMessage as readWire,
@@ -6,10 +7,13 @@ import {
 } from '../../../../shared/protobuf/proto-reader.ts';
 import { varintBytes } from '../../../../shared/protobuf/records.ts';
 import { Wire } from '../../../../shared/protobuf/wire.ts';
-import type {
-  ProtoField,
-  ProtoKind,
+import {
+  PROTO_KINDS,
+  type ProtoField,
+  type ProtoKind,
 } from '../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
+import { TranscodeError } from './json-text.ts';
+import { BROKEN_OFF, mended } from './message-damage.ts';
 import type { MessageType } from './proto-types.ts';
 
 /** A varint, or the bytes of anything else. */
@@ -35,14 +39,28 @@ export function wireTypeOf(kind: ProtoKind): number {
 }
 
 /**
- * The values of each field, in their order; of data that is damaged, those before the damage. Fields
- * that the type does not have are left out.
+ * The values of each field, in their order. Fields that the type does not have are left out. Throws
+ * TranscodeError for what is no message of the type, in the words of Envoy's reader.
  */
 export function readMessage(type: MessageType, data: Buffer): ReadonlyMap<number, WireValue[]> {
-  const values = new Map<number, WireValue[]>();
-  readWire(data, () => visitFields(data, (record) => collect(type, record, values)));
-  return values;
+  return readWhole(type, data) ?? readWhole(type, mended(data)) ?? new Map();
 }
+
+/** Undefined for data that are damaged. */
+function readWhole(type: MessageType, data: Buffer): Map<number, WireValue[]> | undefined {
+  const values = new Map<number, WireValue[]>();
+  const isWhole = readWire(data, () => {
+    visitFields(data, (record) => collect(type, record, values));
+    return true;
+  });
+  return isWhole === true ? values : undefined;
+}
+
+const FIELD_FORMS: ReadonlyMap<number, string> = new Map([
+  [Wire.varint, 'varint'],
+  [Wire.fixed64, '64-bit'],
+  [Wire.fixed32, '32-bit'],
+]);
 
 function collect(type: MessageType, record: WireField, into: Map<number, WireValue[]>): void {
   const field = type.byNumber.get(record.number);
@@ -53,14 +71,33 @@ function collect(type: MessageType, record: WireField, into: Map<number, WireVal
   const packed = record.bytes();
   if (record.wire === wanted) {
     const value = record.uint64() ?? record.fixed() ?? packed;
-    if (value !== undefined) known.push(value);
-  } else if (packed !== undefined && field.isRepeated) unpack(packed, wanted, known);
+    if (value === undefined) return;
+    checkValue(field.kind, value);
+    known.push(value);
+  } else if (packed !== undefined) unpack(packed, wanted, known);
+  else {
+    const form = FIELD_FORMS.get(record.wire) ?? 'group';
+    throw new TranscodeError(
+      `field type ${PROTO_KINDS.indexOf(field.kind)} (number ${field.number}) does not support ${form} fields`,
+    );
+  }
+}
+
+function checkValue(kind: ProtoKind, value: WireValue): void {
+  if (typeof value !== 'bigint') {
+    if (kind !== 'string' || isUtf8(value)) return;
+    throw new TranscodeError('proto3 strings must be UTF-8');
+  }
+  if (kind !== 'bool' || value < 2n) return;
+  const bytes = [...varintBytes(value)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`);
+  throw new TranscodeError(`bad value for bool: ${bytes.join('')}`);
 }
 
 function unpack(data: Buffer, wire: number, into: WireValue[]): void {
   if (wire !== Wire.varint) {
     const size = wire === Wire.fixed32 ? 4 : 8;
-    for (let at = 0; at + size <= data.length; at += size) into.push(data.subarray(at, at + size));
+    if (data.length % size !== 0) throw new TranscodeError(BROKEN_OFF);
+    for (let at = 0; at < data.length; at += size) into.push(data.subarray(at, at + size));
     return;
   }
   let value = 0n;
@@ -73,6 +110,7 @@ function unpack(data: Buffer, wire: number, into: WireValue[]): void {
     value = 0n;
     shift = 0n;
   }
+  if (shift > 0n) throw new TranscodeError(BROKEN_OFF);
 }
 
 /** Of a field of a whole number, with its sign. */
@@ -167,8 +205,10 @@ export function floatingBytes(kind: ProtoKind, value: number): Buffer {
   return bytes;
 }
 
-/** Whole messages of a field that is there more than once are one. */
-export function lastOf(field: ProtoField, values: readonly WireValue[]): WireValue | undefined {
-  if (field.kind !== 'message' || values.length < 2) return values.at(-1);
-  return Buffer.concat(values.filter((value) => typeof value !== 'bigint'));
+/** Of a field that is no list. Throws TranscodeError where there are several. */
+export function singleOf(field: ProtoField, values: readonly WireValue[]): WireValue | undefined {
+  if (values.length > 1) {
+    throw new TranscodeError(`repeated entries for singular field number ${field.number}`);
+  }
+  return values[0];
 }

@@ -203,7 +203,7 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
       addMetadata(info, own.metadataNamespace, answer.metadata);
     }
     counts.count(route, answer.isOverLimit ? 'over_limit' : 'ok');
-    this.#toClient = this.#toldOf(answer);
+    this.#toClient = this.#headersFor(answer);
     if (!answer.isOverLimit) return true;
     counts.charge(route, own.limitedStatus);
     if (!isOn(own.enforced, 'ratelimit.http_filter_enforcing', context.runtime)) return true;
@@ -211,18 +211,18 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
     return false;
   }
 
-  #toldOf(answer: LimitAnswer): readonly LimitHeader[] {
+  #headersFor(answer: LimitAnswer): readonly LimitHeader[] {
     const { own } = this.#parts;
-    const told = [...answer.responseHeaders];
-    if (answer.isOverLimit && own.tellsLimited) told.push(['x-envoy-ratelimited', 'true']);
+    const added = [...answer.responseHeaders];
+    if (answer.isOverLimit && own.tellsLimited) added.push(['x-envoy-ratelimited', 'true']);
     if (answer.limits.length > 0) {
       const tells = (index: number): boolean => this.#asked[index]?.tells ?? own.rateLimitHeaders;
-      told.push(...rateLimitHeaders(answer.limits, tells));
+      added.push(...rateLimitHeaders(answer.limits, tells));
     }
     if (answer.isOverLimit && own.tellsRetry && answer.retryAfterS > 0) {
-      told.push(['retry-after', String(answer.retryAfterS)]);
+      added.push(['retry-after', String(answer.retryAfterS)]);
     }
-    return told;
+    return added;
   }
 
   #refuse({ body }: LimitAnswer): void {
@@ -266,9 +266,9 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
 
   /** Once: of an answer that is made here the filter sees the headers again. */
   #tellClient(headers: HeaderMap): void {
-    const told = this.#toClient;
+    const added = this.#toClient;
     this.#toClient = [];
-    for (const [name, value] of told) addHeader(headers, name, value, JOINED_IN_RESPONSES);
+    for (const [name, value] of added) addHeader(headers, name, value, JOINED_IN_RESPONSES);
   }
 }
 

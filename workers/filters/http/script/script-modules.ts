@@ -71,7 +71,7 @@ export class ScriptModules {
     return this.#marks;
   }
 
-  /** This version is not run any more, by whoever runs it or will. */
+  /** This version is not run any more, by no filter that uses it. */
   disable(moduleId: number): void {
     this.#disabled.add(moduleId);
     for (const module of this.#modules.values()) module.disable(moduleId);

@@ -25,7 +25,7 @@ export interface AwsSigningOptions {
 
 export interface AwsSigningPerRoute {
   readonly options: AwsSigningOptions;
-  /** As it was written; its stats stand beneath it. */
+  /** As it was written; its stats stand below it. */
   readonly statPrefix: string;
 }
 

@@ -23,7 +23,7 @@ export const BodyMode = {
   grpc: 5,
 } as const;
 
-/** What of a message is processed, by the API's own numbers, which the processor is told. */
+/** What of a message is processed, by the API's own numbers, which the processor is sent. */
 export interface ProcessingMode {
   readonly requestHeaders: number;
   readonly responseHeaders: number;
@@ -41,8 +41,8 @@ export type ProcessorService =
       readonly headers: readonly HeaderValueOption[];
     };
 
-/** An attribute that the processor is told, under a name. */
-export interface ToldAttribute {
+/** An attribute that the processor is sent, under a name. */
+export interface SentAttribute {
   readonly name: string;
   readonly expression: CelExpression;
 }
@@ -64,8 +64,8 @@ export interface ExtProcOverrides {
   readonly mode?: ProcessingMode;
   readonly service?: ProcessorService;
   readonly failureModeAllow?: boolean;
-  readonly requestAttributes?: readonly ToldAttribute[];
-  readonly responseAttributes?: readonly ToldAttribute[];
+  readonly requestAttributes?: readonly SentAttribute[];
+  readonly responseAttributes?: readonly SentAttribute[];
   readonly metadata?: Partial<MetadataNamespaces>;
   /** Sent with the call; names in lower case. */
   readonly callMetadata: readonly (readonly [name: string, value: string])[];
@@ -85,8 +85,8 @@ export interface ExtProcOptions {
   readonly messageTimeoutMs: number;
   /** What a processor may ask for; 0: nothing. */
   readonly maxMessageTimeoutMs: number;
-  readonly requestAttributes: readonly ToldAttribute[];
-  readonly responseAttributes: readonly ToldAttribute[];
+  readonly requestAttributes: readonly SentAttribute[];
+  readonly responseAttributes: readonly SentAttribute[];
   readonly metadata: MetadataNamespaces;
   readonly mutationRules: HeaderMutationRules;
   /** Absent: all headers are sent. */

@@ -24,7 +24,7 @@ import { durationMsOr, optional } from '../../../values.ts';
 import { resolveMutationRules } from '../../common/mutation-rules.ts';
 import { httpFilter, perRoute } from '../../http-filter-row.ts';
 import { resolveMatcherList } from '../ext-authz/authz-service.ts';
-import { resolveToldAttributes } from './told-attributes.ts';
+import { resolveSentAttributes } from './sent-attributes.ts';
 import { checkResponseProcessor } from './response-processors.ts';
 import { checkModes, resolveMode } from './processing-mode.ts';
 
@@ -105,7 +105,7 @@ function resolveExtProc(message: ExternalProcessor, scope: Scope): ExtProcOption
     statusOnError: statusNumber(message.status_on_error?.code) ?? DEFAULT_ERROR_STATUS,
     messageTimeoutMs: durationMsOr(message.message_timeout, DEFAULT_TIMEOUT_MS),
     maxMessageTimeoutMs: durationMsOr(message.max_message_timeout, 0),
-    ...resolveToldAttributes(message, scope),
+    ...resolveSentAttributes(message, scope),
     metadata: { ...NO_NAMESPACES, ...resolveNamespaces(message.metadata_options) },
     mutationRules: resolveMutationRules(message.mutation_rules ?? {}, scope.at('mutation_rules')),
     ...resolveForwarding(message.forward_rules, scope.at('forward_rules')),
@@ -215,5 +215,5 @@ function ownAttributes(
   const { processing_request_modifier: modifier } = message;
   return modifier === undefined
     ? {}
-    : resolveToldAttributes({ processing_request_modifier: modifier }, scope);
+    : resolveSentAttributes({ processing_request_modifier: modifier }, scope);
 }

@@ -4,11 +4,11 @@ import {
   readMessage,
   visitFields,
 } from '../../../../../shared/protobuf/proto-reader.ts';
-import type {
-  ProtoEnum,
-  ProtoField,
-  ProtoKind,
-  ProtoMessage,
+import {
+  PROTO_KINDS,
+  type ProtoEnum,
+  type ProtoField,
+  type ProtoMessage,
 } from '../../../../../shared/resources/filters/http/grpc-json-transcoder.ts';
 
 export interface HttpRule {
@@ -42,29 +42,6 @@ const NESTING_MAX = 64;
 const LABEL_REPEATED = 3;
 const LABEL_REQUIRED = 2;
 const IMPLICIT = 2;
-
-/** By number in FieldDescriptorProto; groups are left out. */
-const KINDS: readonly (ProtoKind | undefined)[] = [
-  undefined,
-  'double',
-  'float',
-  'int64',
-  'uint64',
-  'int32',
-  'fixed64',
-  'fixed32',
-  'bool',
-  'string',
-  undefined,
-  'message',
-  'bytes',
-  'uint32',
-  'enum',
-  'sfixed32',
-  'sfixed64',
-  'sint32',
-  'sint64',
-];
 
 class DamagedDescriptorError extends Error {}
 
@@ -156,9 +133,10 @@ class SetReader implements DescriptorSet {
   #readMessage(message: Record, prefix: string, hasPresence: boolean, depth: number): void {
     if (depth > NESTING_MAX) throw new DamagedDescriptorError();
     const name = prefix + message.text(1);
+    const choices = message.all(8).map((choice) => Record.of(choice).text(1));
     const fields = message
       .all(2)
-      .map((field) => fieldOf(Record.of(field), hasPresence))
+      .map((field) => fieldOf(Record.of(field), hasPresence, choices))
       .filter((field) => field !== undefined);
     const isMapEntry = message.message(7).varint(7) === 1;
     this.messages.set(name, { name, fields, isMapEntry });
@@ -178,12 +156,15 @@ class SetReader implements DescriptorSet {
   }
 }
 
-function fieldOf(field: Record, hasPresence: boolean): ProtoField | undefined {
-  const kind = KINDS[field.varint(5) ?? 0];
+function fieldOf(
+  field: Record,
+  hasPresence: boolean,
+  choices: readonly string[],
+): ProtoField | undefined {
+  const kind = PROTO_KINDS[field.varint(5) ?? 0];
   if (kind === undefined) return undefined;
   const name = field.text(1);
   const oneof = field.varint(9);
-  const isOptional = field.varint(17) === 1;
   const own = field.message(8).message(21).varint(1);
   const isRepeated = field.varint(4) === LABEL_REPEATED;
   const type = field.text(6).replace(/^\./, '');
@@ -200,7 +181,7 @@ function fieldOf(field: Record, hasPresence: boolean): ProtoField | undefined {
         oneof !== undefined ||
         field.varint(4) === LABEL_REQUIRED ||
         (own === undefined ? hasPresence : own !== IMPLICIT)),
-    ...(oneof === undefined || isOptional ? {} : { oneof }),
+    ...(oneof === undefined ? {} : { oneof: choices[oneof] ?? '' }),
   };
 }
 

@@ -1,9 +1,9 @@
-/** Which attributes a processor is told: expressions, under their own text or a name of choice. */
+/** Which attributes a processor is sent: expressions, under their own text or a name of choice. */
 import type { TypedExtensionConfig } from '../../../../../shared/api/generated/envoy/config/core/v3/extension.ts';
 import type { MappedAttributeBuilder } from '../../../../../shared/api/generated/envoy/extensions/http/ext_proc/processing_request_modifiers/mapped_attribute_builder/v3/mapped_attribute_builder.ts';
 import type {
   ExtProcOptions,
-  ToldAttribute,
+  SentAttribute,
 } from '../../../../../shared/resources/filters/http/ext-proc/ext-proc.ts';
 import type { Dictionary } from '../../../../../shared/text/dictionary.ts';
 import { resolveCelText } from '../../../cel.ts';
@@ -11,21 +11,21 @@ import { extension, ExtensionRegistry } from '../../../extensions.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
 import type { Scope } from '../../../scope.ts';
 
-type Told = Pick<ExtProcOptions, 'requestAttributes' | 'responseAttributes'>;
+type SentParts = Pick<ExtProcOptions, 'requestAttributes' | 'responseAttributes'>;
 
 const FIELDS = knownFields<MappedAttributeBuilder>([
   'mapped_request_attributes',
   'mapped_response_attributes',
 ]);
 
-const MODIFIERS = new ExtensionRegistry<Told>(
+const MODIFIERS = new ExtensionRegistry<SentParts>(
   'envoy.http.ext_proc.processing_request_modifiers',
   'processing request modifier',
   [
     extension(
       'envoy.extensions.http.ext_proc.mapped_attribute_builder',
       'envoy.extensions.http.ext_proc.processing_request_modifiers.mapped_attribute_builder.v3.MappedAttributeBuilder',
-      (message: MappedAttributeBuilder, scope): Told => {
+      (message: MappedAttributeBuilder, scope): SentParts => {
         refuseOtherFields(message, FIELDS, scope);
         const { mapped_request_attributes: request, mapped_response_attributes: response } =
           message;
@@ -45,9 +45,9 @@ interface TellingMessage {
 }
 
 /** A modifier names all attributes itself. */
-export function resolveToldAttributes(message: TellingMessage, scope: Scope): Told {
+export function resolveSentAttributes(message: TellingMessage, scope: Scope): SentParts {
   const { processing_request_modifier: modifier } = message;
-  const own: Told = {
+  const own: SentParts = {
     requestAttributes: listed(message.request_attributes, scope.at('request_attributes')),
     responseAttributes: listed(message.response_attributes, scope.at('response_attributes')),
   };
@@ -57,15 +57,15 @@ export function resolveToldAttributes(message: TellingMessage, scope: Scope): To
   return found?.factory.resolve(found.config, place.at('typed_config'), '') ?? own;
 }
 
-function listed(texts: readonly string[] = [], scope: Scope): readonly ToldAttribute[] {
-  return texts.flatMap((text, index) => told(text, text, scope.at(index)));
+function listed(texts: readonly string[] = [], scope: Scope): readonly SentAttribute[] {
+  return texts.flatMap((text, index) => attributeOf(text, text, scope.at(index)));
 }
 
-function mapped(texts: Dictionary<string> = {}, scope: Scope): readonly ToldAttribute[] {
-  return Object.entries(texts).flatMap(([name, text]) => told(name, text, scope.at(name)));
+function mapped(texts: Dictionary<string> = {}, scope: Scope): readonly SentAttribute[] {
+  return Object.entries(texts).flatMap(([name, text]) => attributeOf(name, text, scope.at(name)));
 }
 
-function told(name: string, text: string, scope: Scope): readonly ToldAttribute[] {
+function attributeOf(name: string, text: string, scope: Scope): readonly SentAttribute[] {
   const expression = resolveCelText(text, scope);
   return expression === undefined ? [] : [{ name, expression }];
 }

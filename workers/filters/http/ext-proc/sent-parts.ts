@@ -1,7 +1,7 @@
-/** What a processor is told beside the messages: headers by rules, attributes, metadata. */
+/** What a processor is sent beside the messages: headers by rules, attributes, metadata. */
 import type {
   ExtProcOptions,
-  ToldAttribute,
+  SentAttribute,
 } from '../../../../shared/resources/filters/http/ext-proc/ext-proc.ts';
 import {
   type MutableDictionary,
@@ -28,17 +28,17 @@ export function compileForwarding({
 }: Pick<ExtProcOptions, 'allowedHeaders' | 'disallowedHeaders'>): HeaderReader {
   const allowed = allowedHeaders && matcherOf(allowedHeaders);
   const disallowed = matcherOf(disallowedHeaders);
-  const isTold: NamePredicate = (name) => allowed?.(name) !== false && !disallowed(name);
+  const isSent: NamePredicate = (name) => allowed?.(name) !== false && !disallowed(name);
   return (headers) => {
-    const told: HeaderPair[] = [];
+    const found: HeaderPair[] = [];
     const visit = (name: string, value: string | undefined): void => {
-      if (value !== undefined && isTold(name)) told.push([name, value]);
+      if (value !== undefined && isSent(name)) found.push([name, value]);
     };
     if (headers.status !== 0) visit(':status', headers.get(':status'));
     for (const name of namesInOrder(headers.pseudoOrder)) visit(name, headers.get(name));
     visit(':protocol', headers.get(':protocol'));
     headers.forEach(visit);
-    return told;
+    return found;
   };
 }
 
@@ -46,10 +46,10 @@ export type AttributeReader = (info: StreamInfo) => Struct;
 
 /** Compiled once for each list. */
 export class AttributeReaders {
-  readonly #compiled = new WeakMap<readonly ToldAttribute[], AttributeReader>();
+  readonly #compiled = new WeakMap<readonly SentAttribute[], AttributeReader>();
 
-  /** Undefined where nothing is to be told. */
-  of(attributes: readonly ToldAttribute[]): AttributeReader | undefined {
+  /** Undefined where nothing is to be sent. */
+  of(attributes: readonly SentAttribute[]): AttributeReader | undefined {
     if (attributes.length === 0) return undefined;
     let reader = this.#compiled.get(attributes);
     if (reader === undefined) {
@@ -60,23 +60,23 @@ export class AttributeReaders {
   }
 }
 
-function compileAttributes(attributes: readonly ToldAttribute[]): AttributeReader {
+function compileAttributes(attributes: readonly SentAttribute[]): AttributeReader {
   const programs = attributes.map(({ name, expression }): readonly [string, CelProgram] => [
     name,
     compileCel(expression),
   ]);
   return (info) => {
-    const told: MutableDictionary<unknown> = dictionary<unknown>();
+    const found: MutableDictionary<unknown> = dictionary<unknown>();
     for (const [name, program] of programs) {
-      const value = toldValue(program(info));
-      if (value !== undefined) told[name] = value;
+      const value = plainValue(program(info));
+      if (value !== undefined) found[name] = value;
     }
-    return told;
+    return found;
   };
 }
 
 /** As a member of a Struct; undefined for what went wrong. */
-function toldValue(value: CelValue): string | number | boolean | undefined {
+function plainValue(value: CelValue): string | number | boolean | undefined {
   if (value instanceof CelFailure) return undefined;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
@@ -85,7 +85,7 @@ function toldValue(value: CelValue): string | number | boolean | undefined {
   return Buffer.from(celText(value), 'latin1').toString('utf8');
 }
 
-export function toldMetadata(
+export function sentMetadata(
   info: StreamInfo,
   { metadata }: RequestSettings,
   context: FilterContext,
@@ -95,15 +95,15 @@ export function toldMetadata(
   const { route } = info;
   const ofCluster =
     route?.kind === 'cluster' ? context.clusterMetadata(route.clusterName) : undefined;
-  const told = new Map<string, Struct>();
+  const found = new Map<string, Struct>();
   for (const name of sent) {
     const value = knownMetadata(info, name);
-    if (value !== undefined) told.set(name, value);
+    if (value !== undefined) found.set(name, value);
   }
   for (const name of sentOfCluster) {
     const value =
       ofCluster !== undefined && Object.hasOwn(ofCluster, name) ? ofCluster[name] : undefined;
-    if (value !== undefined && !told.has(name)) told.set(name, value);
+    if (value !== undefined && !found.has(name)) found.set(name, value);
   }
-  return [...told];
+  return [...found];
 }
