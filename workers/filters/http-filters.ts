@@ -52,6 +52,7 @@ import { makeTapFilter } from './http/tap.ts';
 import { makeTransformFilter } from './http/transform.ts';
 import { makeCompositeFilter } from './http/composite.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
+import { makeHttpCacheV2Filter } from './http/cache/http-cache-v2.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
 import { makeDiscoveredFilter } from './http/discovered.ts';
 
@@ -106,6 +107,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   on_demand: makeOnDemandFilter,
   oauth2: makeOAuth2Filter,
   cache: makeHttpCacheFilter,
+  cache_v2: makeHttpCacheV2Filter,
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),

@@ -21,7 +21,7 @@ import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
 import { CORS_FILTER } from './http/cors.ts';
 import { CSRF_FILTER } from './http/csrf.ts';
 import { CUSTOM_RESPONSE_FILTER } from './http/matching/custom-response.ts';
-import { HTTP_CACHE_FILTER } from './http/matching/http-cache.ts';
+import { HTTP_CACHE_FILTER, HTTP_CACHE_V2_FILTER } from './http/matching/http-cache.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
@@ -111,6 +111,7 @@ const ROWS = {
   composite: [compositeFilter(resolveInner), matchedFilter(resolveInner)],
   custom_response: CUSTOM_RESPONSE_FILTER,
   cache: HTTP_CACHE_FILTER,
+  cache_v2: HTTP_CACHE_V2_FILTER,
   grpc_web: GRPC_WEB_FILTER,
   grpc_json_transcoder: TRANSCODER_FILTER,
   grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
