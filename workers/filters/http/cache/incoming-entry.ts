@@ -6,12 +6,8 @@ export class IncomingEntry {
   readonly #cache: MemoryCache;
   readonly #maxBytes: number;
   readonly #onWhole: (body: Buffer) => void;
-<<<<<<< HEAD
   readonly #body = new CollectedBytes();
-=======
   readonly #onTooLarge: (() => void) | undefined;
-  #pieces: Buffer[] = [];
->>>>>>> g-svc2d
   #bytes = 0;
   #isOver = false;
 
