@@ -14,6 +14,8 @@ const EXPORTS: readonly (readonly [name: string, declarations: string, code?: st
   ['index', 'src/library/create-sluice', 'src/library/create-sluice'],
   ['filter', 'shared/scripts/filter', 'shared/scripts/filter'],
   ['schema', 'shared/scripts/schema'],
+  ['context', 'shared/scripts/context'],
+  ['access-logger', 'shared/scripts/access-logger'],
   ['testing', 'src/testing/testing-api', 'src/testing/testing'],
 ];
 /** An import of another of them, wherever it is. */
@@ -46,6 +48,9 @@ async function bundle(name: string, code: string, format: 'esm' | 'cjs'): Promis
     entryPoints: [`${code}.ts`],
     outfile: join(target, `${name}.${ending}`),
     bundle: true,
+    // Names stay for stacks.
+    minifyWhitespace: true,
+    minifySyntax: true,
     platform: 'node',
     target: 'node20',
     format,

@@ -62,7 +62,7 @@ export function makeWorker(definition: FilterDefinition, options: TestOptions): 
   const releases: (() => void)[] = [];
   const loading: Promise<void>[] = [];
   const join = (user: ModuleUser): { readonly ready: Promise<void>; leave(): void } => {
-    const prepared = user.prepare(definition, 1).then((act) => act());
+    const prepared = user.prepare({ kind: 'filter', definition }, 1).then((act) => act());
     loading.push(prepared);
     return { ready: prepared.catch((error: unknown) => user.failed(error)), leave: ignored };
   };

@@ -8,6 +8,7 @@ import type { ServerState } from '../life-cycle/server-state.ts';
 import type { RuntimeView } from '../runtime/runtime-view.ts';
 import type { ScriptReload } from '../scripts/script-reload.ts';
 import type { StatsPages } from '../stats-output/stats-questions.ts';
+import type { ConfigHistory } from '../store/config-history.ts';
 import type { RefusedUpdate, UnreadyTargets } from '../store/discovery-status.ts';
 import type { CertificateStatus } from '../tls/certificate-status.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
@@ -104,6 +105,10 @@ export interface DumpedResource {
 }
 
 export interface ConfigView {
+  /** What became of dynamic resources. */
+  readonly history: Pick<ConfigHistory, 'newest' | 'forgotten' | 'lastId'>;
+  /** Another number than before after each change of what the other members say. */
+  changes(): number;
   bootstrap(): { readonly message: JsonObject; readonly lastUpdatedMs: number };
   /** `versionInfo` is the version of the last CDS or LDS update as a whole, empty before one. */
   clusters(): {

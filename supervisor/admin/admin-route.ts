@@ -39,6 +39,8 @@ export interface EndpointRequest {
   readonly rawQuery: string;
   readonly accept: string;
   readonly acceptEncoding: string;
+  /** The tags that the client has a page of already. */
+  readonly ifNoneMatch: string;
   /** As latin1 text, at most the server's limit. */
   readonly body: string;
 }

@@ -110,6 +110,7 @@ function endpointRequest(
     rawQuery: target.query,
     accept: header(request, 'accept'),
     acceptEncoding: header(request, 'accept-encoding'),
+    ifNoneMatch: header(request, 'if-none-match'),
     body: request.body,
   };
 }

@@ -8,6 +8,7 @@ import type { ShownParam } from '../http-pages/params.ts';
 import { PROMETHEUS_SHOWN, STATS_SHOWN } from '../stats-output/stats-params.ts';
 import { mutate, offeredRoutes, read, type AdminRoute } from './admin-route.ts';
 import { answerConfigDump, CONFIG_DUMP_PARAMS } from './config-dump/answer-config-dump.ts';
+import { answerConfigHistory, CONFIG_HISTORY_PARAMS } from './config-dump/answer-config-history.ts';
 import { answerCerts } from './endpoints/certs.ts';
 import { answerClusters, CLUSTERS_PARAMS } from './endpoints/clusters.ts';
 import {
@@ -158,6 +159,13 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
       large: true,
       params: CONFIG_DUMP_PARAMS,
       handle: (request, context) => answerConfigDump(request, context, types),
+    }),
+    read({
+      path: '/config_history',
+      help: 'print what changed in the configuration while the server ran, and what was refused',
+      large: true,
+      params: CONFIG_HISTORY_PARAMS,
+      handle: (request, context) => answerConfigHistory(request, context, types),
     }),
     read({
       path: '/explain',

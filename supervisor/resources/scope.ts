@@ -33,6 +33,8 @@ export interface ResolveContext {
   readonly defaultTracer?: Tracing_Http;
   /** Whether a tracer may send to a cluster of that name; absent: that is not looked at. */
   readonly isTracerCluster?: (name: string) => boolean;
+  /** Of clusters that stand in the bootstrap, for hints. */
+  readonly clusterNames?: readonly string[];
   /** The node's own, which tracers name themselves by. */
   readonly nodeName?: { readonly id: string; readonly cluster: string };
   /** Static secrets of the bootstrap by name. */

@@ -3,11 +3,8 @@
  * read and run in a thread, and resolving does not wait. What was found is kept with the message
  * that names the module.
  */
-import type {
-  Script,
-  ScriptPerRoute,
-} from '../../shared/api/generated/sluice/filters/http/script/v1/script.ts';
-import { findScripts, type Named } from './find-scripts.ts';
+import type { ScriptPerRoute } from '../../shared/api/generated/sluice/filters/http/script/v1/script.ts';
+import { findScripts, type FoundModule, type Named } from './find-scripts.ts';
 import { hasModules, keepFilter, keepVersion, modulesOfFilter } from './module-versions.ts';
 import type { CheckReply, SettingsIssue } from './pool-entry.ts';
 
@@ -38,13 +35,13 @@ export async function checkScripts(
   if (!mayName && !hasModules()) return;
   const found = findScripts(message, hasModules());
   if (mayName) {
-    for (const script of found.filters) await checkFilter(script, folders);
+    for (const module of found.modules) await checkModule(module, folders);
   }
   await checkRoutes(found.ofRoutes);
 }
 
-async function checkFilter(
-  { name, message }: Named<Script>,
+async function checkModule(
+  { kind, name, message }: FoundModule,
   folders: readonly string[] | undefined,
 ): Promise<void> {
   const { load_timeout: limitText } = message;
@@ -56,10 +53,17 @@ async function checkFilter(
   }
   const { checkInPool } = await import('./check-pool.ts');
   const settings = [message.settings ?? {}];
-  const reply = await checkInPool({ folders, file, package: packageName, settings, timeoutMs });
+  const reply = await checkInPool({
+    kind,
+    folders,
+    file,
+    package: packageName,
+    settings,
+    timeoutMs,
+  });
   if (!('module' in reply)) return void checked.set(message, reply);
   const module = keepVersion(reply.module, { folders, timeoutMs });
-  keepFilter(name, module);
+  if (kind === 'filter') keepFilter(name, module);
   checked.set(message, { ...reply, module });
 }
 
@@ -80,7 +84,7 @@ async function checkRoutes(routes: readonly Named<ScriptPerRoute>[]): Promise<vo
     for (const { module, timeoutMs } of modulesOfFilter(name)) {
       const { checkInPool } = await import('./check-pool.ts');
       const settings = messages.map((each) => each.settings ?? {});
-      const reply = await checkInPool({ module, settings, timeoutMs });
+      const reply = await checkInPool({ kind: 'filter', module, settings, timeoutMs });
       if ('issues' in reply) perModule.push(reply.issues);
     }
     messages.forEach((message, at) => {

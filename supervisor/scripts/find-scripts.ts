@@ -4,9 +4,11 @@ import type {
   ScriptPerRoute,
 } from '../../shared/api/generated/sluice/filters/http/script/v1/script.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { ModuleKind } from '../../shared/scripts/module-definition.ts';
 import { typeNameOf } from '../config/type-name.ts';
 
 export const SCRIPT_TYPE = 'sluice.filters.http.script.v1.Script';
+export const SCRIPT_LOG_TYPE = 'sluice.access_loggers.script.v1.ScriptAccessLog';
 export const SCRIPT_PER_ROUTE_TYPE = 'sluice.filters.http.script.v1.ScriptPerRoute';
 
 /** Of one message. */
@@ -27,8 +29,18 @@ export interface Named<Message> {
   readonly message: Message;
 }
 
+/** The kind of module that a message of each type names. */
+const KINDS: ReadonlyMap<string, ModuleKind> = new Map([
+  [SCRIPT_TYPE, 'filter'],
+  [SCRIPT_LOG_TYPE, 'access_logger'],
+]);
+
+export interface FoundModule extends Named<Script> {
+  readonly kind: ModuleKind;
+}
+
 export interface FoundScripts {
-  readonly filters: readonly Named<Script>[];
+  readonly modules: readonly FoundModule[];
   readonly ofRoutes: readonly Named<ScriptPerRoute>[];
 }
 
@@ -40,7 +52,7 @@ export function findScripts(message: unknown, looksIntoRoutes: boolean): FoundSc
 }
 
 class ScriptFinder implements FoundScripts {
-  readonly filters: Named<Script>[] = [];
+  readonly modules: FoundModule[] = [];
   readonly ofRoutes: Named<ScriptPerRoute>[] = [];
   readonly #looksIntoRoutes: boolean;
 
@@ -63,7 +75,8 @@ class ScriptFinder implements FoundScripts {
 
   /** There is nothing to look for within. */
   #isDone(type: string, message: Fields, name: string): boolean {
-    if (type === SCRIPT_TYPE) add(this.filters, { name, message });
+    const kind = KINDS.get(type);
+    if (kind !== undefined) add(this.modules, { kind, name, message });
     else if (type === SCRIPT_PER_ROUTE_TYPE) add(this.ofRoutes, { name, message });
     else return WITHOUT_SCRIPTS.has(type) || (type === ROUTES && !this.#looksIntoRoutes);
     return true;
@@ -77,6 +90,6 @@ class ScriptFinder implements FoundScripts {
 
 type Fields = JsonObject;
 
-function add<Message>(found: Named<Message>[], one: Named<Message>): void {
+function add<Found>(found: Found[], one: Found): void {
   if (found.length < FOUND_MAX) found.push(one);
 }

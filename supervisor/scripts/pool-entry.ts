@@ -5,7 +5,12 @@
 import { realpath } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { definedFilter, type FilterDefinition } from '../../shared/scripts/filter.ts';
+import {
+  DEFINED_BY,
+  type DefinedModule,
+  definedModule,
+  type ModuleKind,
+} from '../../shared/scripts/module-definition.ts';
 import { digestOf, readerOf, runModule, type ReadScript } from '../../shared/scripts/run-module.ts';
 import type { SchemaIssue } from '../../shared/scripts/schema.ts';
 import {
@@ -20,6 +25,8 @@ import { faultOf, ModuleFault } from './module-fault.ts';
 import { stripTypes } from './strip-types.ts';
 
 export type CheckTask = (FileTask | KnownTask) & {
+  /** What its default export must be; absent: any kind will do. */
+  readonly kind?: ModuleKind;
   /** Of each that uses the module. */
   readonly settings: readonly unknown[];
   readonly timeoutMs: number;
@@ -56,16 +63,18 @@ export default async function checkModule(task: CheckTask): Promise<CheckReply> 
     const read: ReadScript =
       'module' in task ? readerOf(task.module) : async (path) => await readFile(path, task, files);
     const found = await runModule(entry, read, task);
-    const definition = definedFilter(found);
-    if (definition === undefined) {
-      throw new ModuleFault('its default export is not made by defineFilter()', {
+    const defined = definedModule(found);
+    if (defined === undefined || (task.kind !== undefined && defined.kind !== task.kind)) {
+      const maker = DEFINED_BY[task.kind ?? 'filter'];
+      throw new ModuleFault(`its default export is not made by ${maker}`, {
         source: entry,
         line: 1,
         column: 1,
       });
     }
     const issues: (readonly SettingsIssue[])[] = [];
-    for (const settings of task.settings) issues.push(await settingsIssues(definition, settings));
+    for (const settings of task.settings)
+      issues.push(await settingsIssues(defined.definition, settings));
     if ('module' in task) return { module: task.module, issues };
     return { module: { entry, digest: digestOf(files), files }, issues };
   } catch (error) {
@@ -122,7 +131,7 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 async function settingsIssues(
-  { schema }: FilterDefinition,
+  { schema }: DefinedModule['definition'],
   settings: unknown,
 ): Promise<readonly SettingsIssue[]> {
   if (schema === undefined) return [];

@@ -198,7 +198,13 @@ async function load(entry: string): Promise<Loaded | string> {
   if (known === undefined) return 'it is not known here';
   const { folders, timeoutMs } = known;
   const { checkInPool } = await import('./check-pool.ts');
-  const reply = await checkInPool({ folders, file: entry, package: '', settings: [], timeoutMs });
+  const reply = await checkInPool({
+    folders,
+    file: entry,
+    package: '',
+    settings: [],
+    timeoutMs,
+  });
   if ('module' in reply) return { known, module: reply.module };
   const { position } = reply;
   if (position === undefined) return reply.fault;

@@ -5,6 +5,7 @@
  * used before what it needs is there) and one that is draining.
  */
 import type { JsonObject } from '../../shared/api/well-known.ts';
+import { ConfigHistory, type HistoryChange } from './config-history.ts';
 import type { RefusedUpdate } from './discovery-status.ts';
 import type { LingeringListener } from './lingering-listener.ts';
 import { STORED_KINDS, type ResolvedKinds, type ResourceKind } from '../resolved/resource-kinds.ts';
@@ -51,6 +52,10 @@ export interface ResourceChange {
 type Entries = { readonly [Kind in ResourceKind]: Map<string, ResourceEntry<Kind>> };
 
 export class ResourceStore {
+  /** What dynamic resources were before. */
+  readonly history = new ConfigHistory();
+  /** Grows with every change of what the store has. */
+  changes = 0;
   readonly #entries = emptyEntries();
   readonly #updateVersions = new Map<ResourceKind, string>();
   readonly #lingering = new Set<LingeringListener>();
@@ -63,7 +68,9 @@ export class ResourceStore {
     version: ResourceVersion<Kind>,
     source: 'static' | 'dynamic' = 'dynamic',
   ): void {
-    const draining = this.get(kind, name)?.draining;
+    const known = this.get(kind, name);
+    const draining = known?.draining;
+    if (source === 'dynamic') this.#note('accepted', [kind, name], known?.active, version);
     this.#set({
       kind,
       name,
@@ -81,6 +88,7 @@ export class ResourceStore {
     version: ResourceVersion<Kind>,
   ): void {
     const known = this.get(kind, name);
+    this.#note('warming', [kind, name], known?.warming ?? known?.active, version);
     this.#set<Kind>({ ...known, kind, name, source: 'dynamic', warming: version });
     this.#announce(kind, name, 'warming');
   }
@@ -89,6 +97,7 @@ export class ResourceStore {
   promote<Kind extends ResourceKind>(kind: Kind, name: string): boolean {
     const known = this.get(kind, name);
     if (known?.warming === undefined) return false;
+    this.#note('accepted', [kind, name], known.active, known.warming);
     this.#set<Kind>({ kind, name, source: known.source, active: known.warming });
     this.#announce(kind, name, 'active');
     return true;
@@ -122,6 +131,7 @@ export class ResourceStore {
       return;
     }
     const { warming: _, ...rest } = known;
+    this.#note('removed', [kind, name], known.warming, undefined);
     this.#set(rest);
     this.#announce(kind, name, 'removed');
   }
@@ -130,6 +140,7 @@ export class ResourceStore {
   retire<Kind extends ResourceKind>(kind: Kind, name: string): void {
     const known = this.get(kind, name);
     if (known?.active === undefined) return;
+    this.#note('removed', [kind, name], known.active, undefined);
     this.#set<Kind>({ kind, name, source: known.source, draining: known.active });
     this.#announce(kind, name, 'removed');
   }
@@ -151,11 +162,13 @@ export class ResourceStore {
    * Connections may still use this version of a listener, or what it says of chains that are gone.
    */
   linger(version: LingeringListener): void {
+    this.changes += 1;
     this.#lingering.add(version);
   }
 
   /** Nothing uses the version any more. */
   endLingering(version: LingeringListener): void {
+    this.changes += 1;
     this.#lingering.delete(version);
   }
 
@@ -167,12 +180,25 @@ export class ResourceStore {
   /** Remembers why an update was refused; what was there stays. */
   refuse<Kind extends ResourceKind>(kind: Kind, name: string, refused: RefusedUpdate): void {
     const known: ResourceEntry<Kind> = this.get(kind, name) ?? { kind, name, source: 'dynamic' };
+    const { details: reason, failedMessage: after } = refused;
+    this.history.note({
+      kind,
+      name,
+      change: 'refused',
+      version: '',
+      before: known.active?.message,
+      after,
+      reason,
+    });
     this.#set<Kind>({ ...known, refused });
     this.#announce(kind, name, 'refused');
   }
 
   /** Returns whether it was there. */
   remove(kind: ResourceKind, name: string): boolean {
+    const known = this.get(kind, name);
+    const version = known?.active ?? known?.warming;
+    if (version !== undefined) this.#note('removed', [kind, name], version, undefined);
     const wasThere = this.#entries[kind].delete(name);
     if (wasThere) this.#announce(kind, name, 'removed');
     return wasThere;
@@ -198,6 +224,7 @@ export class ResourceStore {
   }
 
   setUpdateVersion(kind: ResourceKind, versionInfo: string): void {
+    this.changes += 1;
     this.#updateVersions.set(kind, versionInfo);
   }
 
@@ -207,12 +234,34 @@ export class ResourceStore {
     return () => this.#subscribers.delete(subscriber);
   }
 
+  /** Keys of some kinds are not the names: messages have those. */
+  #note(
+    change: HistoryChange,
+    [kind, key]: readonly [ResourceKind, string],
+    before: ShownVersion | undefined,
+    after: ShownVersion | undefined,
+  ): void {
+    const shown = after ?? before;
+    if (shown === undefined || shown.isOwn === true) return;
+    const { name } = shown.message;
+    this.history.note({
+      kind,
+      name: typeof name === 'string' && name !== '' ? name : key,
+      change,
+      version: after?.versionInfo ?? '',
+      before: before?.message,
+      after: after?.message,
+    });
+  }
+
   #set<Kind extends ResourceKind>(entry: ResourceEntry<Kind>): void {
+    this.changes += 1;
     const entries: Map<string, ResourceEntry<Kind>> = this.#entries[entry.kind];
     entries.set(entry.name, entry);
   }
 
   #announce(kind: ResourceKind, name: string, change: ResourceChange['change']): void {
+    this.changes += 1;
     for (const subscriber of this.#subscribers) subscriber({ kind, name, change });
   }
 }

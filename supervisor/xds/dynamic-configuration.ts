@@ -122,6 +122,7 @@ export class DynamicConfiguration {
     this.#sources = new DiscoverySources({
       clock,
       kept: this.#kept,
+      history: store.history,
       clusters: options.clusters,
       node: options.node,
       aggregated: options.resolved.dynamic.aggregated,
@@ -139,11 +140,7 @@ export class DynamicConfiguration {
       apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
       log: upstreamLog.log,
     };
-    this.secrets = discoverSecrets({
-      ...named,
-      changed: options.secretChanged,
-      log: log.log,
-    });
+    this.secrets = discoverSecrets({ ...named, changed: options.secretChanged, log: log.log });
     const { secrets } = this;
     this.#routes = discoverRoutes({ ...named, secrets, log: routesLog.log });
     this.#scopes = discoverScopes({ ...named, secrets, routes: this.#routes });

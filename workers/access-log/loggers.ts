@@ -7,6 +7,7 @@ import type {
 import type { LoggerEnv, Loggers } from './logger.ts';
 import { GrpcLoggers } from './loggers/grpc/grpc-loggers.ts';
 import { OpenTelemetryLoggers } from './loggers/open-telemetry/otlp-loggers.ts';
+import { ScriptLoggers } from './loggers/script/script-loggers.ts';
 import { LineLoggers } from './loggers/lines/line-loggers.ts';
 
 type Rows = {
@@ -17,6 +18,7 @@ const ROWS = {
   lines: (env) => new LineLoggers(env),
   grpc: (env) => new GrpcLoggers(env),
   open_telemetry: (env) => new OpenTelemetryLoggers(env),
+  script: (env) => new ScriptLoggers(env),
 } satisfies Rows;
 
 /** By kind. The type of the rows has checked that each takes its kind's configuration. */

@@ -12,7 +12,7 @@ import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, TapCommand } from './data-plane-commands.ts';
 import { type DataPlaneEnv, pagesOf } from '../loop/data-plane-env.ts';
 import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
-import { AccessLogs } from '../access-log/access-logs.ts';
+import type { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import { makeClusterFilters } from './filter-parts.ts';
 import { makeClients } from './make-clients.ts';
@@ -36,7 +36,7 @@ import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from '../loop/shared-count.ts';
-import { makeScripts, type ScriptModules } from './script-host.ts';
+import { makeAccessLogs, makeScripts, type ScriptModules } from './script-host.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
@@ -110,7 +110,7 @@ class WorkerDataPlane implements DataPlane {
     const pages = this.#sharedPages();
     const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env) };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
-    this.#accessLogs = new AccessLogs({ ...env, ...clients, ...own, pages });
+    this.#accessLogs = makeAccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
       ...pages,
       maxConnections: env.heritage.maxDownstreamConnections,

@@ -2,8 +2,13 @@
 import type { LogServiceConfig } from './grpc.ts';
 import type { LineLogConfig } from './lines.ts';
 import type { OpenTelemetryLogConfig } from './open-telemetry.ts';
+import type { ScriptLogConfig } from './script.ts';
 
-export type AccessLogConfig = LineLogConfig | LogServiceConfig | OpenTelemetryLogConfig;
+export type AccessLogConfig =
+  | LineLogConfig
+  | LogServiceConfig
+  | OpenTelemetryLogConfig
+  | ScriptLogConfig;
 
 export type AccessLoggerKind = AccessLogConfig['kind'];
 

@@ -1,6 +1,6 @@
 /** Statistics of what sends to collectors: tracers, which count by their kind, and access logs. */
 import { defineTemplate } from '../template.ts';
-import { counter } from './spec.ts';
+import { counter, gauge } from './spec.ts';
 
 /** Prefix: `tracing.zipkin.` */
 export const ZIPKIN_TRACER = defineTemplate('zipkin_tracer', {
@@ -39,6 +39,15 @@ export const SKYWALKING_TRACER = defineTemplate('skywalking_tracer', {
 export const OTLP_ACCESS_LOG = defineTemplate('otlp_access_log', {
   logs_dropped: counter('Records dropped: too many waited'),
   logs_written: counter('Records sent to collectors'),
+});
+
+/** Prefix: `access_logs.script.<stat_prefix>.` */
+export const SCRIPT_LOG = defineTemplate('script_log', {
+  entries: counter('Entries that the module was given'),
+  dropped: counter('Entries that it was not given: too many waited, or it was switched off'),
+  errors: counter('Exceptions and rejected promises of the module'),
+  load_failures: counter('Versions of the module that could not be loaded'),
+  disabled: gauge('1 while the module is switched off after it held a worker', 'accumulate'),
 });
 
 /** Prefix: `access_logs.grpc_access_log.` */

@@ -17,6 +17,14 @@ import { nameMatcher, type NameMatcher } from '../name-matcher.ts';
 import { madeInSteps, type DumpItem } from './dump-elements.ts';
 import { DUMP_PACKAGE, dumpSections } from './dump-sections.ts';
 import type { DumpSection } from './dump-sections.ts';
+import {
+  bootstrapPage,
+  inOwnForm,
+  notModified,
+  onePage,
+  OWN_DUMP_PARAMS,
+  tagOf,
+} from './own-forms.ts';
 import { FieldMask } from './field-mask.ts';
 import { mapLazily } from './lazy-list.ts';
 import { printFields, printMessage } from './print-fields.ts';
@@ -39,10 +47,11 @@ export const CONFIG_DUMP_PARAMS = {
   include_eds: flag(
     'Dump currently loaded configuration including EDS. See the response definition for more information',
   ),
+  ...OWN_DUMP_PARAMS,
 };
 
 export async function answerConfigDump(
-  { params }: RequestOf<typeof CONFIG_DUMP_PARAMS>,
+  { params, ifNoneMatch }: RequestOf<typeof CONFIG_DUMP_PARAMS>,
   context: AdminContext,
   types: MessageTypes,
 ): Promise<AdminResponse> {
@@ -52,9 +61,12 @@ export async function answerConfigDump(
     name_regex: matcher,
     include_eds: includeEndpoints,
   } = params;
+  const tag = includeEndpoints ? undefined : tagOf(params, ifNoneMatch, context);
+  const early = notModified(tag, ifNoneMatch) ?? bootstrapPage(params, context, types);
+  if (early !== undefined) return early;
   const sections = dumpSections(context, { includeEndpoints });
-  const named = narrowByName(sections, matcher);
-  return await context.turns.run(answer());
+  const named = onePage(narrowByName(sections, matcher), params);
+  return inOwnForm(await context.turns.run(answer()), params, tag);
 
   function* answer(): Steps<AdminResponse> {
     const mask = yield* FieldMask.read(maskText);

@@ -39,6 +39,8 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
   const { store, bootstrap, node, loadedAtMs } = parts;
   const { node: _ownNode, ...withoutNode } = bootstrap;
   return {
+    history: store.history,
+    changes: () => store.changes,
     bootstrap: () => ({
       message: { node, ...(withoutNode as unknown as JsonObject) },
       lastUpdatedMs: loadedAtMs,

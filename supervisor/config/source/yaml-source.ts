@@ -269,8 +269,12 @@ function syntaxProblem(text: string, error: YAMLError): SyntaxProblem {
   const { message } = error;
   const offset = error.pos[0];
   const reference = yamlFaultLine(lineAndColumn(text, offset), message);
-  return { message, offset, rule: 'yaml.syntax', reference };
+  const quoting = /^(?:Alias|Anchor) cannot|^Unresolved alias/.test(message) ? QUOTED : '';
+  return { message: `${message}${quoting}`, offset, rule: 'yaml.syntax', reference };
 }
+
+/** Who writes a star or an ampersand at the beginning of a value seldom means YAML's own. */
+const QUOTED = "; a text that begins with * or & stands in quotes: '*'";
 
 /** Directives that the library takes and Envoy does not. */
 function directiveProblem(text: string): SyntaxProblem | undefined {

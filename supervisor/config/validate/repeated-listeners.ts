@@ -37,7 +37,7 @@ function warning(index: number, first: number, name: string): Problem {
   return {
     severity: 'warning',
     place: at(at(at(undefined, 'static_resources'), 'listeners'), index),
-    message: `this listener is ignored: listeners[${first}] has the name '${name}' too`,
+    message: `this listener is not served: listeners[${first}] has the name '${name}' too and is served`,
     rule: 'repeated_listener',
   };
 }

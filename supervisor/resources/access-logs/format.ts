@@ -1,10 +1,12 @@
 /** Resolves what a line of an access log looks like: substitution formats as text or as JSON. */
+import { nearestName } from '../../../shared/text/nearest-name.ts';
 import { dictionary, type Dictionary } from '../../../shared/text/dictionary.ts';
 import type { DataSource } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { SubstitutionFormatString } from '../../../shared/api/generated/envoy/config/core/v3/substitution_format_string.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import type { AccessLogFormat, JsonFormatValue } from '../../../shared/resources/access-log.ts';
+import { COMMANDS } from '../../../shared/substitution/commands.ts';
 import { parseFormat } from '../../../shared/substitution/parse-format.ts';
 import { readDataSource } from '../data-source.ts';
 import type { Cel } from '../../../shared/api/generated/envoy/extensions/formatter/cel/v3/cel.ts';
@@ -110,11 +112,11 @@ function textOf(source: DataSource, scope: Scope, extensions: FormatExtensions):
  */
 export function checkFormat(text: string, scope: Scope, extensions: FormatExtensions = {}): string {
   const { failure = '' } = extensions;
-  const report = (reason: string): void =>
-    scope.error('substitution_format', `${failure}${reason}`);
+  const report = (reason: string, hint?: string): void =>
+    scope.error('substitution_format', `${failure}${reason}`, hint);
   const packed = packExpressions(text, scope, extensions.cel ?? PLAIN_CEL);
   const result = parseFormat(packed);
-  if (!result.ok) report(result.error);
+  if (!result.ok) report(result.error, meantCommand(result.error));
   else if (extensions.reqWithoutQuery !== true && result.format.parts.some(isWithoutQuery)) {
     report('Not supported field in StreamInfo: REQ_WITHOUT_QUERY');
   } else if (scope.context.formatsBodies !== true) {
@@ -122,6 +124,13 @@ export function checkFormat(text: string, scope: Scope, extensions: FormatExtens
     if (name) report(`Not supported field in StreamInfo: ${name}`);
   }
   return toByteString(packed);
+}
+
+/** By Envoy's words for a command that nobody has. */
+function meantCommand(error: string): string | undefined {
+  const [, name] = /^Not supported field in StreamInfo: ([A-Z0-9_]+)$/i.exec(error) ?? [];
+  const near = name && nearestName(name, Object.keys(COMMANDS));
+  return near === undefined || near === '' ? undefined : `did you mean %${near}%?`;
 }
 
 /** Formats of filters that wait for bodies may use it. */

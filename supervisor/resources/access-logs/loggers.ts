@@ -3,6 +3,7 @@ import type { AccessLogConfig } from '../../../shared/resources/access-loggers/a
 import { ExtensionRegistry } from '../extensions.ts';
 import { HTTP_GRPC_LOGGER, TCP_GRPC_LOGGER } from './loggers/grpc.ts';
 import { OPENTELEMETRY_LOGGER } from './loggers/open-telemetry.ts';
+import { SCRIPT_LOGGER } from './loggers/script.ts';
 import { FILE_LOGGER, STDERR_LOGGER, STDOUT_LOGGER } from './loggers/lines.ts';
 
 export const LOGGERS = new ExtensionRegistry<AccessLogConfig>(
@@ -12,5 +13,6 @@ export const LOGGERS = new ExtensionRegistry<AccessLogConfig>(
     lines: [FILE_LOGGER, STDOUT_LOGGER, STDERR_LOGGER],
     grpc: [HTTP_GRPC_LOGGER, TCP_GRPC_LOGGER],
     open_telemetry: OPENTELEMETRY_LOGGER,
+    script: SCRIPT_LOGGER,
   },
 );

@@ -97,6 +97,16 @@ const FIELDS = knownFields<Bootstrap>(
 /** Envoy's limit on regular expressions when the runtime sets none. */
 const REGEX_PROGRAM_SIZE = 100;
 
+/** What others name. */
+function namedResources({
+  static_resources: { clusters = [], secrets = [] } = {},
+}: Bootstrap): Pick<ResolveContext, 'clusterNames' | 'secrets'> {
+  return {
+    clusterNames: clusters.map(({ name = '' }) => name),
+    secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
+  };
+}
+
 /** Never throws for anything in the message. */
 export async function resolveBootstrap(
   message: Bootstrap,
@@ -120,7 +130,7 @@ export async function resolveBootstrap(
     disabledExtensions: overrides.disabledExtensions,
     skipSecrets: overrides.skipSecrets,
     isForValidation: overrides.isForValidation ?? false,
-    secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
+    ...namedResources(message),
     onInlineRoutes: (inline, resolved) => routes.push({ message: inline, resolved }),
     maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),
   };

@@ -10,6 +10,7 @@ import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import { resolveAddress } from '../addresses.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
+import { meantCluster } from '../nearest-cluster.ts';
 import type { Scope } from '../scope.ts';
 import { resolveOpenTelemetrySink } from './resolve-otlp-sink.ts';
 import { resolveMetricsService } from './resolve-metrics-service.ts';
@@ -93,7 +94,9 @@ function checkTcpCluster(
   scope: Scope,
 ): void {
   if (!clusters.has(cluster)) {
-    scope.at('tcp_cluster_name').error('reference', `tcp statsd: unknown cluster '${cluster}'`);
+    const place = scope.at('tcp_cluster_name');
+    const hint = meantCluster(cluster, scope);
+    place.error('reference', `tcp statsd: unknown cluster '${cluster}'`, hint);
   } else if (node.id === '' || node.cluster === '') {
     scope.error(
       'conflict',

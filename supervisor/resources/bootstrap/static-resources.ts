@@ -97,10 +97,7 @@ export function resolveStaticListeners(
   for (const [index, message] of messages.entries()) {
     const { name = '' } = message;
     if (names.has(name)) {
-      // Nothing in it is looked at: what it names need not be there, as in Envoy.
-      place
-        .at(index, 'name')
-        .warning('duplicate', `a listener named '${name}' is there already: this one is ignored`);
+      // Nothing in it is looked at: what it names need not be there, as in Envoy. The file's reader has warned.
       continue;
     }
     const listener = resolveListener(message, filters, place.at(index));

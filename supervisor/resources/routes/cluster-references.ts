@@ -1,4 +1,5 @@
 /** Checks that the clusters which routes name are there, where the configuration asks for it. */
+import { meantCluster } from '../nearest-cluster.ts';
 import type { Scope } from '../scope.ts';
 
 export class ClusterReferences {
@@ -12,6 +13,6 @@ export class ClusterReferences {
   /** `message` is Envoy's, without the name. */
   check(name: string, message: string, scope: Scope): void {
     if (this.#isKnown === undefined || this.#isKnown(name)) return;
-    scope.error('reference', `${message} '${name}'`);
+    scope.error('reference', `${message} '${name}'`, meantCluster(name, scope));
   }
 }

@@ -1,5 +1,6 @@
 /** Resolves envoy.extensions.transport_sockets.tls.v3.TlsCertificate: a chain and the key to it. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
 import type { DataSource } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { TlsCertificate as CertificateMessage } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/common.ts';
 import type { TlsCertificate } from '../../../shared/resources/tls.ts';
@@ -30,13 +31,18 @@ export function resolveCertificate(
   const keyText = readPem(message.private_key, scope.at('private_key'));
   if (keyText === '') {
     const shown = shownFile(message.private_key);
-    scope.error('file', `Failed to load incomplete private key from path: ${shown}`);
+    scope.error(
+      'file',
+      `Failed to load incomplete private key from path: ${shown}`,
+      whyEmpty(message.private_key, 'private_key'),
+    );
     return undefined;
   }
   if (chain === '') {
     scope.error(
       'file',
       `Failed to load incomplete certificate from ${shownFile(message.certificate_chain)}: certificate chain not set`,
+      whyEmpty(message.certificate_chain, 'certificate_chain'),
     );
     return undefined;
   }
@@ -72,6 +78,18 @@ export function pathOf(source: DataSource | undefined): string {
 
 function shownFile(source: DataSource | undefined): string {
   return source?.filename ?? '';
+}
+
+/** Why nothing was read, since Envoy's words do not say it. */
+function whyEmpty(source: DataSource | undefined, field: string): string {
+  const { filename } = source ?? {};
+  if (filename === undefined) return `${field} has no file and no text`;
+  const path = resolve(filename);
+  if (fileExists(filename)) return `${field}: ${path} is empty`;
+  const folder = dirname(path);
+  return fileExists(folder)
+    ? `${field}: there is no file ${path}`
+    : `${field}: there is no folder ${folder}`;
 }
 
 /** Empty when there is nothing; a file that is not there counts as empty here, as in Envoy. */

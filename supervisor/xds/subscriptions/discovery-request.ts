@@ -1,4 +1,5 @@
 /** What both protocols send: requests as bytes. */
+import type { ConfigHistory } from '../../store/config-history.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { ApiCatalog } from '../../config/api/api-catalog.ts';
 import { messageToBinary } from '../../config/message-codec.ts';
@@ -8,6 +9,8 @@ import type { ResourceType } from '../../resolved/resource-kinds.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface MuxOptions extends ControlStreamOptions {
+  /** Told of each answer before it is taken. */
+  readonly history?: Pick<ConfigHistory, 'heard'>;
   readonly node: JsonObject;
   readonly decoding: DecodeEnvironment;
 }

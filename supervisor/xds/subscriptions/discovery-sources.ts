@@ -5,6 +5,7 @@ import type { ConfigSource, GrpcSource } from '../../resolved/config-source.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoverySource, DiscoveryUpdate } from './discovery-update.ts';
+import type { ConfigHistory } from '../../store/config-history.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import { DeltaMux } from './delta-mux.ts';
 import type { Mux } from './discovery-request.ts';
@@ -34,6 +35,7 @@ export interface SourcesOptions {
   readonly statStore: StatStore;
   /** Absent: nothing is kept for another start. */
   readonly kept?: KeptResources | undefined;
+  readonly history?: ConfigHistory;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
 }
 
@@ -89,6 +91,8 @@ export class DiscoverySources {
       consumer: interest.consumer,
       clock,
       initialFetchTimeoutMs,
+      origin: originOf(interest.source),
+      ...(this.#options.history !== undefined && { history: this.#options.history }),
       words: wordsOf(interest.source.kind, RESOURCE_TYPES[interest.kind]),
       log: (level, text) => this.#options.log(level, text),
     });
@@ -184,5 +188,19 @@ export class DiscoverySources {
           close: () => this.#aggregated?.remove(subscription),
         };
     }
+  }
+}
+
+/** Who brings the resources, as the history says it. */
+function originOf(source: ConfigSource): string {
+  switch (source.kind) {
+    case 'path':
+      return source.path;
+    case 'rest':
+      return `rest ${source.cluster}`;
+    case 'grpc':
+      return `grpc ${source.target.kind === 'cluster' ? source.target.cluster : source.target.uri}`;
+    case 'ads':
+      return 'ads';
   }
 }

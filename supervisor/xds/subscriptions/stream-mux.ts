@@ -194,6 +194,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     { versionInfo, nonce }: ResponseHead,
     generation: number,
   ): Promise<void> {
+    this.options.history?.heard(state.type.kind, { version: versionInfo, nonce });
     const refusal =
       decoded instanceof Error
         ? await this.#refuse(state, decoded)

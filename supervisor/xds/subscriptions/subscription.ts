@@ -5,6 +5,7 @@
  */
 import { errorText } from '../../../shared/text/error-text.ts';
 import { shortened } from '../../../shared/text/shortened.ts';
+import type { ConfigHistory } from '../../store/config-history.ts';
 import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import { ResponseError } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
@@ -25,6 +26,10 @@ export interface SubscriptionOptions {
   readonly log: (level: 'debug' | 'warning', text: string) => void;
   /** What was accepted before this server started, for when nobody answers; absent: nothing is. */
   readonly earlier?: () => DiscoveryUpdate | undefined;
+  /** Told of who brings what, and of what is refused; absent: nobody is. */
+  readonly history?: Pick<ConfigHistory, 'taken' | 'note'>;
+  /** Who brings it, for the history. */
+  readonly origin?: string;
   /** Told of every update that was accepted. */
   readonly accepted?: (update: DiscoveryUpdate) => void;
 }
@@ -126,6 +131,7 @@ export class Subscription {
       return this.#isClosed ? undefined : this.#unreadable(error, isFile);
     }
     if (this.#isClosed) return undefined;
+    this.#options.history?.taken(this.type.kind, this.#options.origin ?? '', update.versionInfo);
     const refusal = await consumer.update(update);
     // The consumer may have ended this subscription by what it made of the update.
     if (this.#hasClosed()) return refusal;
@@ -169,6 +175,9 @@ export class Subscription {
   }
 
   #reject(reason: string): void {
+    const { history } = this.#options;
+    const name = this.names.join(', ');
+    history?.note({ kind: this.type.kind, name, change: 'answer_refused', version: '', reason });
     this.#options.stats.count('update_rejected');
     this.#options.log('warning', this.#options.words.rejected(shortened(reason)));
   }

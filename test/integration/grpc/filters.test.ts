@@ -23,7 +23,9 @@ const ROUTER = filter('router', 'Router');
 /** Sends back what it got; calls of `Fail` end with a status behind the message. */
 function echo(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const isFailure = headers[':path']?.endsWith('Fail') === true;
-  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+  const isPlain = headers[':path']?.endsWith('Plain') === true;
+  const type = isPlain ? 'text/plain' : 'application/grpc';
+  stream.respond({ ':status': 200, 'content-type': type }, { waitForTrailers: true });
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': isFailure ? '13' : '0' }));
   stream.pipe(stream);
 }
@@ -60,6 +62,19 @@ describe('gRPC-Web', () => {
     );
     await proxy.sluice.waitForStat('cluster.up.grpc-web.a.B.C.success', (value) => value === 2);
     await isQuiet(proxy.sluice);
+  });
+
+  it('has the text of an answer that is not gRPC as its message, and no trailers', async () => {
+    await using proxy = await start(filter('grpc_web', 'GrpcWeb'));
+    const { headers, body } = await proxy.ask(
+      '/a.B/Plain',
+      { 'content-type': 'application/grpc-web' },
+      'sorry',
+    );
+    assert.deepEqual(
+      [headers['grpc-message'], headers['content-length'], body],
+      ['sorry', '0', ''],
+    );
   });
 
   it('is refused when its text is no base64', async () => {

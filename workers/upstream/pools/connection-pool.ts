@@ -20,7 +20,7 @@ const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
 const RQ_ACTIVE_OVERFLOW = CLUSTER.index.upstream_rq_active_overflow;
 
 /** A connection as its pool uses it. */
-export interface PoolConnection<Waiter> extends SuppliedConnection {
+export interface PoolConnection<Waiter> extends SuppliedConnection<PoolConnection<Waiter>> {
   /** Requests that it carries now. */
   readonly openStreams: number;
   /** It may carry a request, and nobody has one. */

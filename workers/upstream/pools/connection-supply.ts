@@ -4,6 +4,7 @@
  * host. Knows how many requests each could still take, not what a request is.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
+import { type Member, Members } from '../../loop/members.ts';
 import type { Priority } from '../cluster-limits.ts';
 import type { UpstreamCluster } from '../cluster.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
@@ -16,11 +17,13 @@ const CX_OVERFLOW = CLUSTER.index.upstream_cx_overflow;
 const CONNECTIONS_AT_ONCE = 3;
 
 /** What a supply knows of a connection. */
-export interface SuppliedConnection {
+export interface SuppliedConnection<Self> extends Member<Self> {
   /** Requests that it can take now, or will when it stands; 0 when it takes no more. */
   readonly room: number;
   /** Its room when the supply last looked. The supply's own. */
   countedRoom: number;
+  /** It neither stands nor has failed. The supply's own. */
+  isPending: boolean;
   /** Closes from this side; what it carries is told. */
   close(): void;
 }
@@ -32,11 +35,12 @@ export interface SupplyPlace {
   readonly limits: ResourceLimits;
 }
 
-export class ConnectionSupply<Connection extends SuppliedConnection> {
+export class ConnectionSupply<Connection extends SuppliedConnection<Connection>> {
   readonly #place: SupplyPlace;
   readonly #connect: () => Connection;
-  readonly #all = new Set<Connection>();
-  readonly #connecting = new Set<Connection>();
+  readonly #all = new Members<Connection>();
+  /** How many of them are pending. */
+  #pending = 0;
   /** Those that stand and have room; the last one is taken first, so that others become idle. */
   readonly #ready: Connection[] = [];
   #room = 0;
@@ -79,7 +83,8 @@ export class ConnectionSupply<Connection extends SuppliedConnection> {
       host.openConnection(limits, priority);
     }
     const connection = this.#connect();
-    this.#connecting.add(connection);
+    connection.isPending = true;
+    this.#pending++;
     this.#all.add(connection);
     this.#count(connection, connection.room);
     return true;
@@ -87,14 +92,14 @@ export class ConnectionSupply<Connection extends SuppliedConnection> {
 
   /** The connection stands. */
   connected(connection: Connection): void {
-    this.#connecting.delete(connection);
+    this.#settle(connection);
     if (connection.room > 0) this.#ready.push(connection);
     this.#count(connection, connection.room);
   }
 
   /** The connection is not there, whatever comes of it. */
   failed(connection: Connection): void {
-    this.#connecting.delete(connection);
+    this.#settle(connection);
     this.#count(connection, 0);
   }
 
@@ -103,15 +108,15 @@ export class ConnectionSupply<Connection extends SuppliedConnection> {
     const { room, countedRoom } = connection;
     if (room === countedRoom) return;
     this.#count(connection, room);
-    if (this.#connecting.has(connection)) return;
+    if (connection.isPending) return;
     if (room === 0) this.#removeReady(connection);
     else if (countedRoom === 0) this.#ready.push(connection);
   }
 
   gone(connection: Connection): void {
     const { host, limits, priority } = this.#place;
-    if (!this.#all.delete(connection)) return;
-    this.#connecting.delete(connection);
+    if (!this.#all.remove(connection)) return;
+    this.#settle(connection);
     this.#removeReady(connection);
     this.#count(connection, 0);
     host.closeConnection(limits, priority);
@@ -119,7 +124,9 @@ export class ConnectionSupply<Connection extends SuppliedConnection> {
 
   /** Closes the connection that began last, when the others that are being made do without it. */
   closeExcess({ pending, active }: PoolLoad): void {
-    const latest = Array.from(this.#connecting).at(-1);
+    if (this.#pending === 0) return;
+    let latest = this.#all.last;
+    while (latest?.isPending === false) latest = latest.previous;
     if (latest === undefined) return;
     const left = { pending, active, capacity: this.#room - latest.room };
     if (!needsConnection(left, this.#ratioAhead, 0)) latest.close();
@@ -131,7 +138,7 @@ export class ConnectionSupply<Connection extends SuppliedConnection> {
   }
 
   all(): readonly Connection[] {
-    return Array.from(this.#all);
+    return this.#all.all();
   }
 
   get #ratioAhead(): number {
@@ -139,6 +146,12 @@ export class ConnectionSupply<Connection extends SuppliedConnection> {
     const { preconnect } = cluster.resource;
     const isAhead = preconnect !== undefined && host.health === 'healthy';
     return isAhead ? preconnect.perHost : 1;
+  }
+
+  #settle(connection: Connection): void {
+    if (!connection.isPending) return;
+    connection.isPending = false;
+    this.#pending--;
   }
 
   #removeReady(connection: Connection): void {

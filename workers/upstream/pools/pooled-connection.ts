@@ -50,6 +50,9 @@ export abstract class PooledConnection<Waiter extends PoolWaiter<Waiter>>
   requests = 0;
   openStreams = 0;
   countedRoom = 0;
+  isPending = false;
+  next: PoolConnection<Waiter> | undefined = undefined;
+  previous: PoolConnection<Waiter> | undefined = undefined;
   protected readonly pool: ConnectionPool<Waiter>;
   #capacity: number;
   readonly #limits: ConnectionLimits;

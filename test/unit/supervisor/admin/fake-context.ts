@@ -59,6 +59,8 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       workers: () => [{ index: 0, pid: 7, state: 'running', restarts: 0 }],
     },
     config: {
+      history: { *newest() {}, forgotten: 0, lastId: 0 },
+      changes: () => 0,
       bootstrap: () => ({ message: {}, lastUpdatedMs: 0 }),
       clusters: () => ({ versionInfo: '', static: [], dynamicActive: [], dynamicWarming: [] }),
       listeners: () => ({ versionInfo: '', static: [], dynamic: [] }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { pagesOfOne } from '../../../support/parts/shared-pages.ts';
+import { ScriptMarks } from '../../../../shared/limits/script-page.ts';
 import { systemClock } from '../../../../shared/process/clock.ts';
 import type { AccessLogConfig } from '../../../../shared/resources/access-loggers/access-loggers.ts';
 import type { AccessLogFilter } from '../../../../shared/resources/access-log.ts';
@@ -46,6 +47,11 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
     stats: COUNTED,
     runtime: { snapshot: new Map(), random: () => 0 },
     services: { send: () => undefined },
+    scripts: {
+      marks: ScriptMarks.apart(),
+      join: () => assert.fail('no module is configured'),
+      surroundings: () => assert.fail('no module is configured'),
+    },
     grpcServices: { service: () => assert.fail('no service is configured') },
   });
   return { logs, errors };

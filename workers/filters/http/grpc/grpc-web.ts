@@ -115,7 +115,7 @@ class GrpcWebFilter extends PassThroughFilter {
     if (this.#plain !== undefined) {
       const { body } = this.#plain;
       body.add(data.subarray(0, MESSAGE_BYTES_MAX - body.length));
-      if (endStream) this.#passPlain(true);
+      if (endStream) this.#passPlain(false);
       return 'taken';
     }
     if (this.#encoder === undefined) return 'continue';
@@ -127,7 +127,10 @@ class GrpcWebFilter extends PassThroughFilter {
   override encodeTrailers(trailers: HeaderMap): TrailersStatus {
     if (!this.#isWeb) return 'continue';
     this.#call?.charge(trailers);
-    if (this.#plain !== undefined) this.#passPlain(false);
+    if (this.#plain !== undefined) {
+      this.#passPlain(true);
+      return 'continue';
+    }
     let text = '';
     trailers.forEach((name, value) => {
       text += `${name}:${value}\r\n`;
@@ -146,15 +149,16 @@ class GrpcWebFilter extends PassThroughFilter {
     this.#call?.release();
   }
 
-  #passPlain(endStream: boolean): void {
+  /** Before trailers the message is said although it is empty, as in Envoy. */
+  #passPlain(hasTrailers: boolean): void {
     if (this.#plain === undefined) return;
     const { headers, body } = this.#plain;
     const message = body.take();
     this.#plain = undefined;
-    if (message.length > 0) headers.set('grpc-message', grpcMessageOf(message));
+    if (message.length > 0 || hasTrailers) headers.set('grpc-message', grpcMessageOf(message));
     headers.set('grpc-status', String(grpcStatusOfHttp(headers.status)));
-    if (endStream) headers.set('content-length', '0');
+    headers.set('content-length', '0');
     this.#callbacks.continueEncoding();
-    if (endStream) this.#callbacks.injectResponseData(NOTHING, true);
+    if (!hasTrailers) this.#callbacks.injectResponseData(NOTHING, true);
   }
 }

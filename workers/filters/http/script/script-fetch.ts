@@ -25,16 +25,18 @@ const CALLS_MAX = 1_000;
 const BACK_OFF_BASE_MS = 25;
 const BACK_OFF_MAX_MS = 250;
 
+type CallSurroundings = Pick<FilterContext, 'loop' | 'services'>;
+
 /** Under way for one stream, or for a module itself. */
 export class ScriptCalls {
-  readonly #context: FilterContext;
+  readonly #context: CallSurroundings;
   readonly #budget: CallBudget;
   readonly #owner: Endable | undefined;
   readonly #connection: ConnectionInfo | undefined;
   readonly #open = new Map<HttpCall, (error: FetchError) => void>();
 
   constructor(
-    context: FilterContext,
+    context: CallSurroundings,
     budget: CallBudget,
     of?: { readonly owner: Endable; readonly connection: ConnectionInfo },
   ) {

@@ -6,55 +6,23 @@ import type {
   ResponseHeaders,
 } from '../../../../shared/scripts/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
-import { headerName } from '../../../stream/header-names.ts';
+import { fieldName, ReadHeaders } from '../../../stream/read-headers.ts';
 import { isFitField } from '../../../stream/permitted.ts';
 
 /** A module may not make a message grow beyond so many fields. */
 const FIELDS_MAX = 1_000;
 
-export class ScriptHeaders implements Headers {
-  protected readonly map: HeaderMap;
-
-  constructor(map: HeaderMap) {
-    this.map = map;
-  }
-
-  get(name: string): string | undefined {
-    return this.map.get(known(name));
-  }
-
-  getAll(name: string): readonly string[] {
-    const wanted = known(name);
-    const values: string[] = [];
-    this.map.forEach((each, value) => {
-      if (each === wanted) values.push(value);
-    });
-    if (values.length > 0) return values;
-    const only = this.map.get(wanted);
-    return only === undefined ? [] : [only];
-  }
-
-  has(name: string): boolean {
-    return this.map.has(known(name));
-  }
-
+export class ScriptHeaders extends ReadHeaders implements Headers {
   set(name: string, value: string): void {
-    this.#change(known(name), value, true);
+    this.#change(fieldName(name), value, true);
   }
 
   add(name: string, value: string): void {
-    this.#change(known(name), value, false);
+    this.#change(fieldName(name), value, false);
   }
 
   delete(name: string): boolean {
-    return this.map.remove(known(name));
-  }
-
-  *[Symbol.iterator](): Iterator<readonly [string, string]> {
-    const { entries } = this.map;
-    for (let at = 0; at < entries.length; at += 2) {
-      yield [entries[at] ?? '', entries[at + 1] ?? ''];
-    }
+    return this.map.remove(fieldName(name));
   }
 
   /** What must not leave is an error of the module, at the line that wrote it. */
@@ -119,7 +87,7 @@ export class ScriptResponseHeaders extends ScriptHeaders implements ResponseHead
 export function addFields(map: HeaderMap, fields: HeaderFields | undefined): void {
   if (fields === undefined) return;
   for (const [written, values] of Object.entries(fields)) {
-    const name = known(written);
+    const name = fieldName(written);
     if (name.startsWith(':') || name === 'content-length' || name === 'transfer-encoding') continue;
     map.remove(name);
     for (const value of typeof values === 'string' ? [values] : values) {
@@ -129,9 +97,4 @@ export function addFields(map: HeaderMap, fields: HeaderFields | undefined): voi
       map.add(name, value);
     }
   }
-}
-
-function known(name: string): string {
-  if (name.startsWith(':')) return name;
-  return headerName(name)?.name ?? name.toLowerCase();
 }

@@ -28,12 +28,12 @@ export interface ScriptParts {
 
 /** Writes stacks, a bounded number of them. */
 export class FaultLog {
-  readonly #context: FilterContext;
+  readonly #context: Pick<FilterContext, 'loop' | 'log'>;
   readonly #name: string;
   #written = 0;
   #sinceMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: FilterContext, name: string) {
+  constructor(context: Pick<FilterContext, 'loop' | 'log'>, name: string) {
     this.#context = context;
     this.#name = name;
   }

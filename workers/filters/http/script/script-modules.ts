@@ -4,8 +4,7 @@
  * place at once. One that cannot be loaded leaves the older one where it is.
  */
 import { systemClock, type Timer } from '../../../../shared/process/clock.ts';
-import type { FilterDefinition } from '../../../../shared/scripts/filter.ts';
-import { definedFilter } from '../../../../shared/scripts/filter.ts';
+import { type DefinedModule, definedModule } from '../../../../shared/scripts/module-definition.ts';
 import { readerOf, runModule } from '../../../../shared/scripts/run-module.ts';
 import type { ScriptModule } from '../../../../shared/scripts/script-module.ts';
 import type { SharedNotice } from '../../../../shared/messages/shared-maps.ts';
@@ -21,7 +20,7 @@ export interface ModuleUser {
   readonly loadTimeoutMs: number;
   readonly loopTimeoutMs: number;
   /** Makes what the filter runs, and gives what puts it in force. Rejects when it cannot. */
-  prepare(definition: FilterDefinition, moduleId: number): Promise<() => void>;
+  prepare(defined: DefinedModule, moduleId: number): Promise<() => void>;
   /** Its module held a worker for too long, and is not run any more. */
   disable(): void;
   /** There is no version that this user can run. */
@@ -45,7 +44,7 @@ const ALONE: ScriptHost = {
 
 interface Version {
   readonly digest: string;
-  readonly definition: FilterDefinition;
+  readonly definition: DefinedModule;
 }
 
 export class ScriptModules {
@@ -234,8 +233,8 @@ class SharedModule {
     const { digest, entry } = module;
     const timeoutMs = Math.max(...[...this.users].map((user) => user.loadTimeoutMs));
     const exported = await within(timeoutMs, runModule(entry, readerOf(module), { timeoutMs }));
-    const definition = definedFilter(exported);
-    if (definition === undefined) throw new Error(`${entry} exports no filter`);
+    const definition = definedModule(exported);
+    if (definition === undefined) throw new Error(`${entry} exports no module`);
     this.#tell(module);
     const asked = [...this.users];
     const acts = await within(

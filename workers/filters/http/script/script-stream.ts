@@ -1,18 +1,16 @@
 /** One request and its response as modules see them. Made per request; parts are made when asked for. */
 import type {
-  Certificate,
   Connection,
   Fetch,
   RequestHeaders,
   ResponseHeaders,
   Route,
   Stream,
-  Tls,
 } from '../../../../shared/scripts/filter.ts';
 import type { Endable } from '../../../../shared/process/exceptions.ts';
 import { dictionary, type Struct } from '../../../../shared/text/dictionary.ts';
 import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
-import type { CertificateInfo, ConnectionInfo, TlsInfo } from '../../../net/connection-info.ts';
+import { connectionOf } from '../../../net/shown-connection.ts';
 import { FilterState } from '../../../net/filter-state.ts';
 import type { FilterCallbacks } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
@@ -175,32 +173,4 @@ class StreamTimer implements TimerOwner {
   onException(): void {
     this.#owner.onException();
   }
-}
-
-function connectionOf(info: ConnectionInfo): Connection {
-  return {
-    id: info.id,
-    remoteAddress: info.remoteAddress.text,
-    localAddress: info.localAddress.text,
-    listener: info.listenerName,
-    serverName: info.requestedServerName,
-    tls: info.tls && tlsOf(info.tls),
-  };
-}
-
-function tlsOf({ version, cipherSuite, alpn = '', peer, isPeerVerified }: TlsInfo): Tls {
-  return { version, cipherSuite, alpn, peer: peer && certificateOf(peer), isPeerVerified };
-}
-
-function certificateOf(info: CertificateInfo): Certificate {
-  const { subject, issuer, serial, fingerprint256, pem, dnsSans, uriSans } = info;
-  return {
-    subject,
-    issuer,
-    serial,
-    fingerprint: fingerprint256,
-    pem,
-    dnsNames: dnsSans,
-    uris: uriSans,
-  };
 }

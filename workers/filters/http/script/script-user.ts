@@ -1,18 +1,12 @@
 /** One filter that runs a module, or a route's settings for it: what it runs now, and who waits for it. */
 import { SCRIPT } from '../../../../shared/resources/filters/http/script/script.ts';
-import type {
-  FilterDefinition,
-  FilterHandlers,
-  FilterContext as ModuleContext,
-} from '../../../../shared/scripts/filter.ts';
-import type { FilterContext } from '../../filter-context.ts';
-import { ScriptCalls } from './script-fetch.ts';
+import type { FilterDefinition, FilterHandlers } from '../../../../shared/scripts/filter.ts';
+import { type DefinedModule, definitionOf } from '../../../../shared/scripts/module-definition.ts';
+import { moduleContext } from './module-context.ts';
 import { ScriptInstance, type ScriptParts } from './script-instance.ts';
 import type { ModuleUser } from './script-modules.ts';
 import type { ScriptStats } from './script-stats.ts';
 
-/** Of one line of a module's log. */
-const LOG_CHARACTERS_MAX = 16 * 1024;
 /** Requests that wait for a module that is being loaded; others are refused by the policy. */
 const WAITING_MAX = 1_000;
 
@@ -60,7 +54,8 @@ export class ScriptUser implements ModuleUser {
     context.stats.setGauge(base + SCRIPT.index.disabled, 1);
   }
 
-  async prepare(definition: FilterDefinition, moduleId: number): Promise<() => void> {
+  async prepare(defined: DefinedModule, moduleId: number): Promise<() => void> {
+    const definition = definitionOf(defined, 'filter');
     const { schema } = definition;
     const given: unknown = JSON.parse(this.#settings);
     const checked =
@@ -92,7 +87,13 @@ export class ScriptUser implements ModuleUser {
     marks.enter(moduleId);
     let made: ReturnType<FilterDefinition['create']>;
     try {
-      made = definition.create(settings, this.#moduleContext());
+      made = definition.create(
+        settings,
+        moduleContext(this.#parts.context, this.#stats, {
+          name: this.#parts.settings.name,
+          budget: this.#parts.budget,
+        }),
+      );
     } finally {
       marks.leave();
     }
@@ -130,31 +131,5 @@ export class ScriptUser implements ModuleUser {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const act of waiting) act();
-  }
-
-  #moduleContext(): ModuleContext {
-    const { context, settings, budget } = this.#parts;
-    const stats = this.#stats;
-    const calls = new ScriptCalls(context, budget);
-    const log = (level: Parameters<FilterContext['log']>[0], text: unknown): void =>
-      context.log(
-        level,
-        'filter',
-        `script ${settings.name}: ${String(text).slice(0, LOG_CHARACTERS_MAX)}`,
-      );
-    return {
-      name: settings.name,
-      log: {
-        debug: (text) => log('debug', text),
-        info: (text) => log('info', text),
-        warning: (text) => log('warning', text),
-        error: (text) => log('error', text),
-      },
-      counter: (name) => stats.counter(name),
-      gauge: (name) => stats.gauge(name),
-      histogram: (name) => stats.histogram(name),
-      shared: (name, options) => context.scripts.maps.open(name, options),
-      fetch: calls.fetch,
-    };
   }
 }

@@ -1,0 +1,38 @@
+/** The default export of a module, of whichever kind it is. */
+import { type AccessLoggerDefinition, isAccessLogger } from './access-logger.ts';
+import { definedFilter, type FilterDefinition } from './filter.ts';
+
+interface Definitions {
+  readonly filter: FilterDefinition;
+  readonly access_logger: AccessLoggerDefinition;
+}
+
+export type ModuleKind = keyof Definitions;
+
+export type DefinedModule = {
+  readonly [Kind in ModuleKind]: { readonly kind: Kind; readonly definition: Definitions[Kind] };
+}[ModuleKind];
+
+/** What makes each kind, for whoever has forgotten it. */
+export const DEFINED_BY: Readonly<Record<ModuleKind, string>> = {
+  filter: 'defineFilter()',
+  access_logger: 'defineAccessLogger()',
+};
+
+/** Undefined: it is none of them. */
+export function definedModule(value: unknown): DefinedModule | undefined {
+  const filter = definedFilter(value);
+  if (filter !== undefined) return { kind: 'filter', definition: filter };
+  if (typeof value !== 'object' || value === null || !isAccessLogger(value)) return undefined;
+  if (typeof value.create !== 'function') return undefined;
+  return { kind: 'access_logger', definition: value };
+}
+
+/** Throws for a module of another kind. */
+export function definitionOf<Kind extends ModuleKind>(
+  module: DefinedModule,
+  kind: Kind,
+): Definitions[Kind] {
+  if (module.kind !== kind) throw new TypeError(`it is not made by ${DEFINED_BY[kind]}`);
+  return module.definition as Definitions[Kind];
+}
