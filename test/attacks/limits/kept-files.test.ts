@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { readKept, writeKept } from '../../workers/filters/http/cache/kept-file.ts';
-import { HeaderMap } from '../../workers/stream/header-map.ts';
-import { attackParameters } from '../support/attack.ts';
+import { readKept, writeKept } from '../../../workers/filters/http/cache/kept-file.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
+import { attackParameters } from '../../support/attack.ts';
 
 function kept(body: Buffer) {
   const headers = new HeaderMap();
