@@ -5,6 +5,8 @@ import { asksForHelp, type Command, type CommandEnd, type CommandOutput } from '
 const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   check: async () => (await import('./check/check-command.ts')).checkCommand,
   explain: async () => (await import('./explain/explain-command.ts')).explainCommand,
+  top: async () => (await import('./top/top-command.ts')).topCommand,
+  doctor: async () => (await import('./doctor/doctor-command.ts')).doctorCommand,
   drain: async () => (await import('./drain/drain-command.ts')).drainCommand,
   'reverse-proxy': async () =>
     (await import('./reverse-proxy/reverse-proxy-command.ts')).reverseProxyCommand,

@@ -1,6 +1,6 @@
 /** The command line of `sluice drain`, as the query that the server gets. */
-import { splitOption } from '../../split-option.ts';
 import type { AdminPlace } from '../admin-request.ts';
+import { adminPlaceOf, readWords } from '../words.ts';
 
 export interface DrainArguments extends AdminPlace {
   readonly query: string;
@@ -46,25 +46,9 @@ const PARAMS = ['listener', 'min', 'max', 'close_idle', 'inboundonly', 'exit'];
 
 /** A text says what is wrong. */
 export function parseDrainArguments(argv: readonly string[]): DrainArguments | string {
-  const given = new Map<string, string>();
-  for (let at = 0; at < argv.length; at++) {
-    const [name, inline] = splitOption(argv[at] ?? '');
-    const flag = FLAGS.get(name);
-    const value = VALUES.get(name);
-    if (flag !== undefined) given.set(flag, '');
-    else if (value === undefined) return `unknown word ${name}`;
-    else {
-      const text = inline ?? argv[++at];
-      if (text === undefined || text === '') return `${name} needs a value`;
-      given.set(value, text);
-    }
-  }
-  return {
-    address: given.get('admin') ?? '127.0.0.1:9901',
-    addressPath: given.get('address_path'),
-    tokenPath: given.get('token_path'),
-    query: queryOf(given),
-  };
+  const given = readWords(argv, { flags: FLAGS, values: VALUES });
+  if (typeof given === 'string') return given;
+  return { ...adminPlaceOf(given), query: queryOf(given) };
 }
 
 function queryOf(given: ReadonlyMap<string, string>): string {
