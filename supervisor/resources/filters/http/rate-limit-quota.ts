@@ -43,11 +43,9 @@ const UNIT_SECONDS: ReadonlyMap<string, number> = new Map([
   ['WEEK', 604_800],
 ]);
 
-export const QUOTA_BUCKETS = new ExtensionRegistry<QuotaBucketSettings>(
-  NAME,
-  'rate limit quota action',
-  { quota_bucket: extension('bucket', `${PACKAGE}.RateLimitQuotaBucketSettings`, resolveBucket) },
-);
+const QUOTA_BUCKETS = new ExtensionRegistry<QuotaBucketSettings>(NAME, 'rate limit quota action', {
+  quota_bucket: extension('bucket', `${PACKAGE}.RateLimitQuotaBucketSettings`, resolveBucket),
+});
 
 export const RATE_LIMIT_QUOTA_FILTER = httpFilter(
   NAME,
