@@ -1,4 +1,5 @@
 /** Every HTTP filter that may stand before the router: one row each, kind and factory. */
+import { makeRateLimitQuotaFilter } from './http/rate-limit-quota/rate-limit-quota.ts';
 import { assert } from '../../shared/process/assert.ts';
 import { KindTable } from '../../shared/resources/by-kind.ts';
 import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
@@ -108,6 +109,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   oauth2: makeOAuth2Filter,
   cache: makeHttpCacheFilter,
   cache_v2: makeHttpCacheV2Filter,
+  rate_limit_quota: makeRateLimitQuotaFilter,
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),

@@ -2,6 +2,7 @@
  * Every HTTP filter, one line each. What workers may receive, which factories they need and which
  * stats there are follows from this list.
  */
+import { RATE_LIMIT_QUOTA_DECLARATION } from './http/limits/rate-limit-quota.ts';
 import { type DeclaredBy, templatesOf } from './declare-filter.ts';
 import { ADAPTIVE_CONCURRENCY_DECLARATION } from './http/limits/adaptive-concurrency.ts';
 import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.ts';
@@ -102,6 +103,7 @@ const HTTP_FILTERS = [
   COMPOSITE_DECLARATION,
   HTTP_CACHE_DECLARATION,
   HTTP_CACHE_V2_DECLARATION,
+  RATE_LIMIT_QUOTA_DECLARATION,
   CUSTOM_RESPONSE_DECLARATION,
   GRPC_STATS_DECLARATION,
   GRPC_WEB_DECLARATION,

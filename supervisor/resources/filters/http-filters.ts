@@ -2,6 +2,7 @@
  * Every HTTP filter that configuration may name, one row each; what their types say of routes is in
  * the same rows.
  */
+import { RATE_LIMIT_QUOTA_FILTER } from './http/rate-limit-quota.ts';
 import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
 import { ALTERNATE_PROTOCOLS_CACHE } from './http/protocols/alternate-protocols-cache.ts';
 import { ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
@@ -112,6 +113,7 @@ const ROWS = {
   custom_response: CUSTOM_RESPONSE_FILTER,
   cache: HTTP_CACHE_FILTER,
   cache_v2: HTTP_CACHE_V2_FILTER,
+  rate_limit_quota: RATE_LIMIT_QUOTA_FILTER,
   grpc_web: GRPC_WEB_FILTER,
   grpc_json_transcoder: TRANSCODER_FILTER,
   grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
