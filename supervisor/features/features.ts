@@ -25,6 +25,8 @@ const WITHOUT_REGISTRY: ReadonlySet<string> = new Set([
   'envoy.health_checkers.http',
   'envoy.health_checkers.tcp',
   'envoy.queue_policy.fifo',
+  // Only of HTTP/3: it changes nothing where there is none.
+  'envoy.route.early_data_policy.default',
 ]);
 
 /** Parts of Envoy's own machinery, which no configuration needs to choose. */

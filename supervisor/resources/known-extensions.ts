@@ -32,7 +32,8 @@ import { FILTERS as HTTP_FILTERS } from './filters/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
 import { EARLY_MUTATIONS } from './http/early-mutations.ts';
 import { IP_DETECTION } from './http/ip-detection.ts';
-import { MATCH_INPUTS, VALUE_MATCHERS } from './matchers/match-inputs.ts';
+import { WATCHDOG_ACTIONS } from './bootstrap/watchdogs.ts';
+import { CONNECTION_INPUTS, MATCH_INPUTS, VALUE_MATCHERS } from './matchers/match-inputs.ts';
 import { REQUEST_ID } from './http/request-identity.ts';
 import { UDP_FILTERS } from './udp/udp-proxy.ts';
 import { LISTENER_FILTERS } from './filters/listener-filters.ts';
@@ -95,6 +96,8 @@ const registries: readonly Registry[] = [
   IP_DETECTION,
   EARLY_MUTATIONS,
   MATCH_INPUTS,
+  CONNECTION_INPUTS,
+  WATCHDOG_ACTIONS,
   VALUE_MATCHERS,
   HOST_PREDICATES,
   PRIORITIES,

@@ -5,7 +5,7 @@
 
 const ADVICE: readonly (readonly [type: RegExp, advice: string])[] = [
   [
-    /quic|http3|alternate_protocols_cache|connect_udp|HTTP3/i,
+    /quic|http3|alternate_protocols_cache|HTTP3/i,
     'Node.js has no QUIC: leave HTTP/3 out, clients that offer it speak HTTP/2 as well',
   ],
   [

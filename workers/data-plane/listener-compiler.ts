@@ -97,8 +97,13 @@ function* compileParts(
     const { server, explain } = parts ?? {};
     return { resource: chain, server, tls, drain, watch: watched?.watch, explain };
   };
+  const listenerContext = {
+    ...context,
+    sharedBucket: (options: RateLimitBucket) =>
+      sharedBucket(options, context.pages.rateLimitPage(), resource.name),
+  };
   const listenerFilters = resource.listenerFilters.flatMap((filter) => {
-    const runner = LISTENER_FILTERS.make(filter, context.env.stats);
+    const runner = LISTENER_FILTERS.make(filter, listenerContext);
     return runner === undefined ? [] : [withCondition(runner, filter.disabled)];
   });
   for (const filter of listenerFilters) releases.push(() => filter.release());
@@ -135,7 +140,8 @@ function withCondition(
   if (disabled === undefined) return runner;
   return {
     disabled,
-    inspect: (data, facts) => runner.inspect(data, facts),
+    ...(runner.accept && { accept: (connection) => runner.accept?.(connection) ?? true }),
+    ...(runner.inspect && { inspect: (data, facts) => runner.inspect?.(data, facts) ?? 'done' }),
     release: () => runner.release(),
   };
 }

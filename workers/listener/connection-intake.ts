@@ -166,7 +166,8 @@ export class ConnectionIntake {
     const counts = this.#listener.counts;
     const { listenerFiltersTimeoutMs: timeoutMs, continuesAfterTimeout } = version.resource;
     counts.waits();
-    const waiting = new PreConnection(socket, { loop, filters, timeoutMs }, (how) => {
+    const options = { loop, filters, timeoutMs, connection: facts };
+    const waiting = new PreConnection(socket, options, (how) => {
       this.#waiting.delete(waiting);
       counts.decided(how);
       if (how === 'ready' || (how === 'timeout' && continuesAfterTimeout)) {
@@ -180,6 +181,7 @@ export class ConnectionIntake {
       this.#listener.letGoOfUnused(version);
     });
     this.#waiting.set(waiting, version);
+    waiting.start();
   }
 
   /** Finds the chain by what is known, and serves the connection with it. */

@@ -28,7 +28,12 @@ export type FilterVerdict =
 export interface ListenerFilterRunner {
   /** Connections that it does not look at; absent: it looks at all. */
   readonly disabled?: PortPredicate | undefined;
-  /** `data` is everything that was read and not consumed; called again while `more`. */
-  inspect(data: Buffer, facts: EarlyInfo): FilterVerdict;
+  /** Asked once, when all filters before it are done; false closes the connection. */
+  accept?(connection: ConnectionInfo): boolean;
+  /**
+   * `data` is everything that was read and not consumed; called again while `more`. Absent: it needs
+   * no bytes.
+   */
+  inspect?(data: Buffer, facts: EarlyInfo): FilterVerdict;
   release(): void;
 }

@@ -4,6 +4,7 @@
  * timeout.
  */
 import type net from 'node:net';
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { EarlyInfo, ListenerFilterRunner } from './listener-filter.ts';
@@ -11,6 +12,8 @@ import type { EarlyInfo, ListenerFilterRunner } from './listener-filter.ts';
 export interface PreConnectionOptions {
   readonly loop: WorkerLoop;
   readonly filters: readonly ListenerFilterRunner[];
+  /** What is known of the connection from its socket. */
+  readonly connection: ConnectionInfo;
   /** 0: no limit. */
   readonly timeoutMs: number;
 }
@@ -55,6 +58,11 @@ export class PreConnection implements TimerOwner {
     socket.on('end', this.#onClose);
   }
 
+  /** Asks the filters that need no bytes; what needs some waits for them. */
+  start(): void {
+    this.#run();
+  }
+
   onException(): void {
     this.#end('closed');
   }
@@ -84,16 +92,18 @@ export class PreConnection implements TimerOwner {
   };
 
   #run(): void {
-    const { filters } = this.#options;
+    const { filters, connection } = this.#options;
     for (; this.#position < filters.length; this.#position += 1) {
-      const verdict = filters[this.#position]?.inspect(this.#data, this.facts);
+      const filter = filters[this.#position];
+      if (filter?.inspect === undefined) {
+        if (filter?.accept?.(connection) === false) return this.#end('closed');
+        continue;
+      }
+      if (this.#data.length === 0) return;
+      const verdict = filter.inspect(this.#data, this.facts);
       if (verdict === 'more') return;
       if (verdict === 'refuse') return this.#end('refused');
       if (typeof verdict === 'object') this.#data = this.#data.subarray(verdict.consumed);
-      if (this.#data.length === 0 && this.#position + 1 < filters.length) {
-        this.#position += 1;
-        return;
-      }
     }
     this.#end('ready');
   }

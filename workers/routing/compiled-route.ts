@@ -8,7 +8,7 @@ import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileDirectResponseRoute, compileRedirectRoute } from './answered-route.ts';
 import { compileClusterRoute } from './cluster-route.ts';
-import { compilePathMatcher } from './path-matcher.ts';
+import { compilePathMatcher, isConnectUdp } from './path-matcher.ts';
 import { compileConditions } from './route-conditions.ts';
 import type { RouteContext } from './route-context.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
@@ -36,7 +36,7 @@ export function compileRoute(
   const path = compilePathMatcher(match.path, match.caseSensitive);
   const conditions = compileConditions(route.match, context.runtime);
   const matchesPath = path.isConnect
-    ? (headers: HeaderMap) => headers.method === 'CONNECT'
+    ? (headers: HeaderMap) => headers.method === 'CONNECT' || isConnectUdp(headers)
     : (_: HeaderMap, text: string) => text !== '' && path.matches(text);
   return {
     resource: route,

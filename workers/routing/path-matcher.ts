@@ -1,4 +1,5 @@
 /** Compiles the path specifier of a route. Paths come without query. */
+import type { HeaderMap } from '../stream/header-map.ts';
 import { asciiLower } from '../../shared/text/ascii.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { PathMatch } from '../../shared/resources/routes/route.ts';
@@ -9,7 +10,7 @@ export interface PathMatcher {
   readonly matches: TextPredicate;
   /** Every matching path begins with this; empty when nothing is known. */
   readonly literalPrefix: string;
-  /** Whether it matches CONNECT requests, and nothing else. */
+  /** Whether it matches CONNECT and CONNECT-UDP requests, and nothing else. */
   readonly isConnect: boolean;
 }
 
@@ -57,4 +58,9 @@ function plainMatcher(
         literalPrefix,
       );
   }
+}
+
+/** Requests that ask for a tunnel of datagrams (RFC 9298), in the form that codecs give them. */
+export function isConnectUdp(headers: HeaderMap): boolean {
+  return headers.get('upgrade')?.toLowerCase() === 'connect-udp';
 }

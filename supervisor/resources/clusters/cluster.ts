@@ -129,7 +129,7 @@ export function resolveCluster(
   if ((message.lrs_report_endpoint_metrics ?? []).length > 0) {
     outer
       .at('lrs_report_endpoint_metrics')
-      .warning('no_effect', 'lrs_report_endpoint_metrics has no effect: loads are not reported');
+      .warning('no_effect', 'lrs_report_endpoint_metrics has no effect: no metric is reported');
   }
   const secrets: NamedSecret[] = [];
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);

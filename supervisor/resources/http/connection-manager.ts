@@ -198,11 +198,9 @@ function resolveUpgrades(
         .error('duplicate', `Error: multiple upgrade configs with the same name: '${name}'`);
     }
     seen.add(type);
-    const enabled = message.enabled ?? true;
-    if (enabled && type === 'connect-udp') place.unsupported(`upgrade '${name}' is`);
     if ((message.filters ?? []).length > 0) {
       place.at('filters').unsupported('a filter chain of an upgrade is');
     }
-    return { type, enabled };
+    return { type, enabled: message.enabled ?? true };
   });
 }

@@ -10,9 +10,6 @@ import type { Scope } from '../scope.ts';
 
 const CONNECT_FIELDS = knownFields<ConnectMessage>(['allow_post']);
 
-/** CONNECT with a protocol of its own, which only HTTP/2 and HTTP/3 carry. */
-const CONNECT_UDP = 'connect-udp';
-
 export function resolveUpgrades(
   messages: readonly UpgradeMessage[] | undefined,
   scope: Scope,
@@ -32,11 +29,9 @@ export function resolveUpgrades(
       }
       refuseOtherFields(connect, CONNECT_FIELDS, at);
     }
-    const enabled = message.enabled ?? true;
-    if (enabled && type === CONNECT_UDP) place.unsupported(`upgrade '${name}' is`);
     return {
       type,
-      enabled,
+      enabled: message.enabled ?? true,
       terminateConnect: connect !== undefined,
       allowPost: connect?.allow_post ?? false,
     };

@@ -40,6 +40,8 @@ export interface AttemptOptions {
   readonly endStream: boolean;
   /** The head waits for `headPassed`. */
   readonly isHeadHeld: boolean;
+  /** What follows the head needs nobody's agreement: it leaves HTTP here. */
+  readonly isTunnel: boolean;
   readonly bufferLimitBytes: number;
   readonly loop: WorkerLoop;
   readonly timeouts: RequestTimeouts;

@@ -14,7 +14,9 @@ import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type { ConnectionInfo } from '../../net/connection-info.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
-import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
+import { TcpTunnel } from './tcp-tunnel.ts';
+import { tunnelOf } from './tunnel-kind.ts';
+import { UdpTunnel } from './udp-tunnel.ts';
 import { AttemptMeter } from '../ledger/cluster-ledger.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { UpstreamAttemptLog } from './upstream-log.ts';
@@ -54,13 +56,17 @@ export function makeAttempt(
 ): UpstreamRequest {
   const { clock } = loop;
   const { upstreamHttp } = (host.home ?? cluster).resource;
-  const pool = terminatesTunnel(action.upgrades, headers.method)
-    ? new TcpTunnel(cluster, host, client)
-    : cluster.poolOf(host, action.priority, {
-        client,
-        names: upstreamNames(upstreamHttp, headers),
-        protocol,
-      });
+  const tunnel = tunnelOf(action.upgrades, headers);
+  const pool =
+    tunnel === 'tcp'
+      ? new TcpTunnel(cluster, host, client)
+      : tunnel === 'udp'
+        ? new UdpTunnel(cluster, host, loop)
+        : cluster.poolOf(host, action.priority, {
+            client,
+            names: upstreamNames(upstreamHttp, headers),
+            protocol,
+          });
   const log =
     upstreamLogs.length > 0
       ? new UpstreamAttemptLog(upstreamLogs, clock.ms, clock.wallMs)
@@ -68,6 +74,7 @@ export function makeAttempt(
   const options = {
     endStream,
     isHeadHeld: false,
+    isTunnel: tunnel !== undefined,
     bufferLimitBytes,
     loop,
     timeouts,

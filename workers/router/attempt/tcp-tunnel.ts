@@ -137,19 +137,3 @@ export class TcpTunnel
     else client?.onReset('connection_termination');
   }
 }
-
-/** Whether this route takes the request's payload out of HTTP. */
-export function terminatesTunnel(
-  upgrades: readonly {
-    readonly type: string;
-    readonly terminateConnect: boolean;
-    readonly allowPost: boolean;
-  }[],
-  method: string,
-): boolean {
-  if (upgrades.length === 0 || (method !== 'CONNECT' && method !== 'POST')) return false;
-  return upgrades.some(
-    ({ type, terminateConnect, allowPost }) =>
-      type === 'connect' && terminateConnect && (method === 'CONNECT' || allowPost),
-  );
-}

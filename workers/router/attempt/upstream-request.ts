@@ -19,20 +19,14 @@ import { PendingBody } from './pending-body.ts';
 import type { UpstreamAttemptLog } from './upstream-log.ts';
 import { sendMetadata, withWaiting } from './waiting-metadata.ts';
 
-/** A host that says so is not asked again before it passes its checks. */
+/** The host is not asked again before it passes its checks. */
 const IMMEDIATE_FAIL = 'x-envoy-immediate-health-check-fail';
 const INFORMATIONAL: ReadonlySet<number> = new Set([100, 102, 103, 104]);
 const TIMERS = ['whole', 'idle', 'duration'] as const satisfies readonly PerTryTimeout[];
 const TIMER_WHOLE = 0;
 const TIMER_IDLE = 1;
 const TIMER_DURATION = 2;
-
 const NOTHING = Buffer.alloc(0);
-
-/** Whether what follows the request's head is another protocol, once the host agrees. */
-function leavesHttp(headers: HeaderMap): boolean {
-  return headers.method === 'CONNECT' || headers.has('upgrade');
-}
 
 export class UpstreamRequest implements PoolClient, TimerOwner {
   readonly host: UpstreamHost;
@@ -85,17 +79,23 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.trace = options.trace;
     this.#options = options;
     this.#isHeadHeld = options.isHeadHeld;
-    this.#awaitsAgreement = !options.endStream && leavesHttp(headers);
+    this.#awaitsAgreement = this.#mustAgree(options.endStream);
   }
 
   start(): void {
     this.#pool.newStream(this);
   }
 
+  /** Whether what follows the request's head is another protocol, once the host agrees. */
+  #mustAgree(endStream: boolean): boolean {
+    if (endStream || this.#options.isTunnel) return false;
+    return this.#headers.method === 'CONNECT' || this.#headers.has('upgrade');
+  }
+
   /** The whole request has come and there is a connection: the attempt's time begins. */
   startTimers(): void {
-    const { perTryMs, perTryIdleMs } = this.#options.timeouts;
     if (this.#isOver || this.#encoder === undefined) return;
+    const { perTryMs, perTryIdleMs } = this.#options.timeouts;
     if (perTryMs > 0) this.#wholeTimer ??= this.#armed(TIMER_WHOLE, perTryMs);
     if (perTryIdleMs > 0) this.#idleTimer ??= this.#armed(TIMER_IDLE, perTryIdleMs);
   }
@@ -177,7 +177,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (this.#isOver) return;
     this.#isHeadHeld = false;
     this.#sawEnd = endStream;
-    this.#awaitsAgreement = !endStream && leavesHttp(this.#headers);
+    this.#awaitsAgreement = this.#mustAgree(endStream);
     if (this.#encoder !== undefined) this.#sendHead(this.#encoder);
   }
 

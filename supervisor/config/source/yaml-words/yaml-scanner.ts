@@ -5,28 +5,42 @@
  */
 import { isBlank, isOneOf, isSpaceOrEnd, YamlFault, type Mark } from './yaml-characters.ts';
 import { eatBlock, eatPlain, eatQuoted } from './yaml-scalars-scan.ts';
-import { YamlStructure } from './yaml-structure.ts';
+import { type Token, YamlStructure } from './yaml-structure.ts';
 
 const MAP_VALUE = 'illegal map value';
 
-export class YamlScanner extends YamlStructure {
+export class YamlScanner {
+  readonly #structure: YamlStructure;
   #mayScalarStart = true;
   /** A colon right behind a quoted scalar or a closed bracket needs no blank. */
   #isAfterJson = false;
 
   constructor(text: string) {
-    super(text);
+    this.#structure = new YamlStructure(text);
   }
 
   /** Where reading has come to. */
   get mark(): Mark {
-    return this.text.mark;
+    return this.#structure.text.mark;
   }
 
-  protected scan(): void {
+  /** The next token, which stays; undefined at the end. */
+  peek(): Token | undefined {
+    for (;;) {
+      const first = this.#structure.first();
+      if (first !== undefined || this.#structure.isEnded) return first;
+      this.#scan();
+    }
+  }
+
+  pop(): void {
+    if (this.peek() !== undefined) this.#structure.take();
+  }
+
+  #scan(): void {
     this.#skipToToken();
-    this.popIndents();
-    const text = this.text;
+    this.#structure.popIndents();
+    const text = this.#structure.text;
     if (text.isAtEnd) {
       this.#end();
       return;
@@ -38,38 +52,38 @@ export class YamlScanner extends YamlStructure {
   }
 
   #end(): void {
-    this.popAllIndents();
-    this.dropKeys();
-    this.mayKeyStart = false;
-    this.isEnded = true;
+    this.#structure.popAllIndents();
+    this.#structure.dropKeys();
+    this.#structure.mayKeyStart = false;
+    this.#structure.isEnded = true;
   }
 
   #skipToToken(): void {
-    const text = this.text;
+    const text = this.#structure.text;
     for (;;) {
       while (isBlank(text.peek())) {
-        if (text.peek() === '\t' && !this.isInFlow) this.mayKeyStart = false;
+        if (text.peek() === '\t' && !this.#structure.isInFlow) this.#structure.mayKeyStart = false;
         text.eat();
       }
       if (text.peek() === '#') text.take((character) => character !== '\n');
       if (text.peek() !== '\n') return;
       text.eat();
-      this.dropKey();
+      this.#structure.dropKey();
       this.#mayScalarStart = true;
-      if (!this.isInFlow) this.mayKeyStart = true;
+      if (!this.#structure.isInFlow) this.#structure.mayKeyStart = true;
     }
   }
 
   #scanFlow(): boolean {
-    const character = this.text.peek();
+    const character = this.#structure.text.peek();
     if (character === '[' || character === '{') {
-      this.insertKey();
-      this.mayKeyStart = true;
+      this.#structure.insertKey();
+      this.#structure.mayKeyStart = true;
       this.#mayScalarStart = true;
       this.#isAfterJson = false;
       const kind = character === '[' ? 'sequence' : 'map';
-      this.flows.push(kind);
-      this.push(`flow ${kind}`, 1);
+      this.#structure.flows.push(kind);
+      this.#structure.push(`flow ${kind}`, 1);
       return true;
     }
     if (character === ']' || character === '}') {
@@ -77,56 +91,61 @@ export class YamlScanner extends YamlStructure {
       return true;
     }
     if (character !== ',') return false;
-    if (this.text.column === 0) {
-      throw this.fault('plain value cannot start with flow indicator character');
+    if (this.#structure.text.column === 0) {
+      throw this.#structure.fault('plain value cannot start with flow indicator character');
     }
-    if (!this.isInFlow && !this.#mayScalarStart) throw this.fault('unexpected scalar');
+    if (!this.#structure.isInFlow && !this.#mayScalarStart)
+      throw this.#structure.fault('unexpected scalar');
     this.#endFlowItem();
-    this.mayKeyStart = true;
+    this.#structure.mayKeyStart = true;
     this.#mayScalarStart = true;
     this.#isAfterJson = false;
-    this.push('flow entry', 1);
+    this.#structure.push('flow entry', 1);
     return true;
   }
 
   #endFlow(kind: 'sequence' | 'map'): void {
-    if (!this.isInFlow) throw this.fault('illegal flow end');
+    if (!this.#structure.isInFlow) throw this.#structure.fault('illegal flow end');
     this.#endFlowItem();
-    this.mayKeyStart = false;
+    this.#structure.mayKeyStart = false;
     this.#mayScalarStart = true;
     this.#isAfterJson = true;
-    const { mark } = this.text;
-    this.push(`flow ${kind} end`, 1);
-    if (this.flows.pop() !== kind) throw new YamlFault(mark, 'illegal flow end');
+    const { mark } = this.#structure.text;
+    this.#structure.push(`flow ${kind} end`, 1);
+    if (this.#structure.flows.pop() !== kind) throw new YamlFault(mark, 'illegal flow end');
   }
 
   #endFlowItem(): void {
-    const kind = this.flows.at(-1);
-    if (kind === 'map' && this.verifyKey()) this.push('value', 0);
-    else if (kind === 'sequence') this.dropKey();
+    const kind = this.#structure.flows.at(-1);
+    if (kind === 'map' && this.#structure.verifyKey()) this.#structure.push('value', 0);
+    else if (kind === 'sequence') this.#structure.dropKey();
   }
 
   /** `-`, `?` and `:` where they stand for something. */
   #scanIndicator(): boolean {
-    const character = this.text.peek();
-    const next = this.text.peek(1);
+    const character = this.#structure.text.peek();
+    const next = this.#structure.text.peek(1);
     if (character === '-' && isSpaceOrEnd(next)) {
-      if (this.isInFlow || !this.mayKeyStart) throw this.fault('illegal block entry');
-      this.pushIndent('sequence');
-      this.mayKeyStart = true;
+      if (this.#structure.isInFlow || !this.#structure.mayKeyStart)
+        throw this.#structure.fault('illegal block entry');
+      this.#structure.pushIndent('sequence');
+      this.#structure.mayKeyStart = true;
       this.#mayScalarStart = true;
       this.#isAfterJson = false;
-      this.push('block entry', 1);
+      this.#structure.push('block entry', 1);
       return true;
     }
-    if (character === '?' && (isSpaceOrEnd(next) || (this.isInFlow && isOneOf(',]}', next)))) {
-      if (!this.isInFlow) {
-        if (!this.mayKeyStart) throw this.fault('illegal map key');
-        this.pushIndent('map');
+    if (
+      character === '?' &&
+      (isSpaceOrEnd(next) || (this.#structure.isInFlow && isOneOf(',]}', next)))
+    ) {
+      if (!this.#structure.isInFlow) {
+        if (!this.#structure.mayKeyStart) throw this.#structure.fault('illegal map key');
+        this.#structure.pushIndent('map');
       }
-      this.mayKeyStart = !this.isInFlow;
+      this.#structure.mayKeyStart = !this.#structure.isInFlow;
       this.#mayScalarStart = true;
-      this.push('key', 1);
+      this.#structure.push('key', 1);
       return true;
     }
     if (character !== ':' || !this.#isValueSign(next)) return false;
@@ -136,131 +155,135 @@ export class YamlScanner extends YamlStructure {
 
   #isValueSign(next: string): boolean {
     if (isSpaceOrEnd(next)) return true;
-    return this.isInFlow && (this.#isAfterJson || isOneOf(',]}', next));
+    return this.#structure.isInFlow && (this.#isAfterJson || isOneOf(',]}', next));
   }
 
   #scanValue(): void {
-    const isSimple = this.verifyKey();
+    const isSimple = this.#structure.verifyKey();
     this.#isAfterJson = false;
     if (isSimple) {
-      this.mayKeyStart = false;
+      this.#structure.mayKeyStart = false;
     } else {
-      if (!this.isInFlow) {
-        if (!this.mayKeyStart) throw this.fault(MAP_VALUE);
-        this.pushIndent('map');
+      if (!this.#structure.isInFlow) {
+        if (!this.#structure.mayKeyStart) throw this.#structure.fault(MAP_VALUE);
+        this.#structure.pushIndent('map');
       }
-      this.mayKeyStart = !this.isInFlow;
+      this.#structure.mayKeyStart = !this.#structure.isInFlow;
     }
     this.#mayScalarStart = true;
-    this.push('value', 1);
+    this.#structure.push('value', 1);
   }
 
   #scanContent(): void {
-    const text = this.text;
+    const text = this.#structure.text;
     const character = text.peek();
     if (character === '*' || character === '&') this.#scanAnchor(character === '*');
     else if (character === '!') this.#scanTag();
-    else if (isOneOf('|>', character) && !this.isInFlow) this.#scanBlock();
+    else if (isOneOf('|>', character) && !this.#structure.isInFlow) this.#scanBlock();
     else if (isOneOf('\'"', character)) this.#scanQuoted();
-    else if (isOneOf(this.isInFlow ? '?,[]{}#&*!|>\'"%@`' : ',[]{}#&*!|>\'"%@`', character)) {
-      throw this.fault('unknown token');
+    else if (
+      isOneOf(this.#structure.isInFlow ? '?,[]{}#&*!|>\'"%@`' : ',[]{}#&*!|>\'"%@`', character)
+    ) {
+      throw this.#structure.fault('unknown token');
     } else this.#scanPlain();
   }
 
   #scanAnchor(isAlias: boolean): void {
-    this.insertKey();
-    this.mayKeyStart = false;
+    this.#structure.insertKey();
+    this.#structure.mayKeyStart = false;
     this.#isAfterJson = false;
-    const { mark } = this.text;
+    const { mark } = this.#structure.text;
     const what = isAlias ? 'alias' : 'anchor';
-    this.text.eat();
-    const name = this.text.take(
+    this.#structure.text.eat();
+    const name = this.#structure.text.take(
       (character) => !isSpaceOrEnd(character) && !isOneOf('[]{},', character),
     );
-    if (name === '') throw this.fault(`${what} not found after ${isAlias ? '*' : '&'}`);
-    const next = this.text.peek();
+    if (name === '') throw this.#structure.fault(`${what} not found after ${isAlias ? '*' : '&'}`);
+    const next = this.#structure.text.peek();
     if (!isSpaceOrEnd(next) && !isOneOf('?:,]}%@`', next)) {
-      throw this.fault(`illegal character found while scanning ${what}`);
+      throw this.#structure.fault(`illegal character found while scanning ${what}`);
     }
-    this.add({ kind: what, mark, text: name, state: 'valid' });
+    this.#structure.add({ kind: what, mark, text: name, state: 'valid' });
   }
 
   #scanTag(): void {
-    this.insertKey();
-    this.mayKeyStart = false;
+    this.#structure.insertKey();
+    this.#structure.mayKeyStart = false;
     this.#isAfterJson = false;
-    const text = this.text;
+    const text = this.#structure.text;
     const { mark } = text;
     text.eat();
     if (text.peek() === '<') {
       text.eat();
       text.take((character) => /[\w!*'();/?:@&=+$,.%#[\]~-]/.test(character));
-      if (text.peek() !== '>') throw this.fault('end of verbatim tag not found');
+      if (text.peek() !== '>') throw this.#structure.fault('end of verbatim tag not found');
       text.eat();
     } else {
       text.take((character) => /[\w-]/.test(character));
       if (text.peek() === '!') {
         text.eat();
         const suffix = text.take((character) => /[\w*'();/?:@&=+$.%#~-]/.test(character));
-        if (suffix === '') throw this.fault('tag handle with no suffix');
+        if (suffix === '') throw this.#structure.fault('tag handle with no suffix');
       } else {
         text.take((character) => /[\w*'();/?:@&=+$.%#~-]/.test(character));
       }
     }
-    this.add({ kind: 'tag', mark, text: '', state: 'valid' });
+    this.#structure.add({ kind: 'tag', mark, text: '', state: 'valid' });
   }
 
   #scanBlock(): void {
-    const { mark } = this.text;
-    eatBlock(this.text, this.indents.at(-1)?.column ?? -1);
-    this.mayKeyStart = true;
+    const { mark } = this.#structure.text;
+    eatBlock(this.#structure.text, this.#structure.indents.at(-1)?.column ?? -1);
+    this.#structure.mayKeyStart = true;
     this.#mayScalarStart = true;
     this.#isAfterJson = false;
-    this.add({ kind: 'scalar', mark, text: '', state: 'valid' });
+    this.#structure.add({ kind: 'scalar', mark, text: '', state: 'valid' });
   }
 
   #scanQuoted(): void {
     this.#startScalar();
-    const { mark } = this.text;
-    eatQuoted(this.text);
-    this.mayKeyStart = false;
+    const { mark } = this.#structure.text;
+    eatQuoted(this.#structure.text);
+    this.#structure.mayKeyStart = false;
     this.#isAfterJson = true;
-    this.add({ kind: 'scalar', mark, text: '', state: 'valid' });
+    this.#structure.add({ kind: 'scalar', mark, text: '', state: 'valid' });
   }
 
   #scanPlain(): void {
-    const indent = this.isInFlow ? 0 : (this.indents.at(-1)?.column ?? -1) + 1;
+    const indent = this.#structure.isInFlow
+      ? 0
+      : (this.#structure.indents.at(-1)?.column ?? -1) + 1;
     this.#startScalar();
-    const { mark } = this.text;
-    const isOverAtLine = eatPlain(this.text, indent, this.isInFlow);
+    const { mark } = this.#structure.text;
+    const isOverAtLine = eatPlain(this.#structure.text, indent, this.#structure.isInFlow);
     if (isOverAtLine) this.#mayScalarStart = true;
-    this.mayKeyStart = isOverAtLine;
+    this.#structure.mayKeyStart = isOverAtLine;
     this.#isAfterJson = false;
-    this.add({ kind: 'scalar', mark, text: '', state: 'valid' });
+    this.#structure.add({ kind: 'scalar', mark, text: '', state: 'valid' });
   }
 
   #startScalar(): void {
-    if (!this.#mayScalarStart) throw this.fault('unexpected scalar');
-    this.insertKey();
+    if (!this.#mayScalarStart) throw this.#structure.fault('unexpected scalar');
+    this.#structure.insertKey();
     this.#mayScalarStart = false;
   }
 
   #scanDirective(): void {
-    this.popAllIndents();
-    this.dropKeys();
-    this.mayKeyStart = false;
-    const { mark } = this.text;
-    this.text.eat();
-    const line = this.text.take((character) => character !== '\n');
+    this.#structure.popAllIndents();
+    this.#structure.dropKeys();
+    this.#structure.mayKeyStart = false;
+    const { mark } = this.#structure.text;
+    this.#structure.text.eat();
+    const line = this.#structure.text.take((character) => character !== '\n');
     const words = line.replace(/(^|[ \t])#.*$/, '').trim();
-    this.add({ kind: 'directive', mark, text: words, state: 'valid' });
+    this.#structure.add({ kind: 'directive', mark, text: words, state: 'valid' });
   }
 
   #scanDocument(kind: 'document start' | 'document end'): void {
-    this.popAllIndents();
-    this.dropKeys();
-    this.mayKeyStart = false;
+    this.#structure.popAllIndents();
+    this.#structure.dropKeys();
+    this.#structure.mayKeyStart = false;
     this.#isAfterJson = false;
-    this.push(kind, 3);
+    this.#structure.push(kind, 3);
   }
 }

@@ -49,47 +49,44 @@ interface SimpleKey {
 
 const MAX_KEY_LENGTH = 1024;
 
-export abstract class YamlStructure {
-  protected readonly text: YamlText;
-  protected readonly indents: Indent[] = [{ column: -1, kind: 'none', start: undefined }];
-  protected readonly flows: ('sequence' | 'map')[] = [];
-  protected mayKeyStart = true;
-  protected isEnded = false;
+export class YamlStructure {
+  readonly text: YamlText;
+  readonly indents: Indent[] = [{ column: -1, kind: 'none', start: undefined }];
+  readonly flows: ('sequence' | 'map')[] = [];
+  mayKeyStart = true;
+  isEnded = false;
   #tokens: Token[] = [];
   /** Those before it were taken. */
   #next = 0;
   readonly #keys: SimpleKey[] = [];
 
-  protected constructor(text: string) {
+  constructor(text: string) {
     this.text = new YamlText(text);
   }
 
-  /** Reads on to the next token. */
-  protected abstract scan(): void;
-
-  /** The next token, which stays; undefined at the end. */
-  peek(): Token | undefined {
+  /** The next token, which stays; undefined at the end, and while the text says nothing of it yet. */
+  first(): Token | undefined {
     for (;;) {
       const first = this.#tokens[this.#next];
-      if (first?.state === 'valid') return first;
-      if (first?.state === 'invalid') this.#next++;
-      else if (this.isEnded) return first;
-      else this.scan();
+      if (first?.state !== 'invalid')
+        return first?.state === 'valid' || this.isEnded ? first : undefined;
+      this.#next++;
     }
   }
 
-  pop(): void {
-    if (this.peek() !== undefined) this.#next++;
+  /** Takes the next token away. */
+  take(): void {
+    this.#next++;
     if (this.#next < this.#tokens.length) return;
     this.#tokens = [];
     this.#next = 0;
   }
 
-  protected get isInFlow(): boolean {
+  get isInFlow(): boolean {
     return this.flows.length > 0;
   }
 
-  protected insertKey(): void {
+  insertKey(): void {
     if (!this.mayKeyStart) return;
     const flowLevel = this.flows.length;
     if (this.#keys.at(-1)?.flowLevel === flowLevel) return;
@@ -101,7 +98,7 @@ export abstract class YamlStructure {
   }
 
   /** Whether what was read last on this level is a key whose colon stands here. */
-  protected verifyKey(): boolean {
+  verifyKey(): boolean {
     const key = this.#keys.at(-1);
     if (key === undefined || key.flowLevel !== this.flows.length) return false;
     this.#keys.pop();
@@ -111,7 +108,7 @@ export abstract class YamlStructure {
     return isValid;
   }
 
-  protected dropKey(): void {
+  dropKey(): void {
     const key = this.#keys.at(-1);
     if (key === undefined || key.flowLevel !== this.flows.length) return;
     this.#keys.pop();
@@ -119,11 +116,11 @@ export abstract class YamlStructure {
   }
 
   /** They stay undecided, which at the end of the text is as good as valid. */
-  protected dropKeys(): void {
+  dropKeys(): void {
     this.#keys.length = 0;
   }
 
-  protected pushIndent(
+  pushIndent(
     kind: 'sequence' | 'map',
     state: 'valid' | 'unverified' = 'valid',
   ): Indent | undefined {
@@ -140,7 +137,7 @@ export abstract class YamlStructure {
     return indent;
   }
 
-  protected popIndents(): void {
+  popIndents(): void {
     if (this.isInFlow) return;
     const { column } = this.text;
     const isEntry = this.text.peek() === '-' && isSpaceOrEnd(this.text.peek(1));
@@ -158,7 +155,7 @@ export abstract class YamlStructure {
     }
   }
 
-  protected popAllIndents(): void {
+  popAllIndents(): void {
     for (;;) {
       const top = this.indents.at(-1);
       if (this.isInFlow || top === undefined || top.kind === 'none') return;
@@ -172,16 +169,16 @@ export abstract class YamlStructure {
     else if (top.kind !== 'none') this.push(`block ${top.kind} end`, 0);
   }
 
-  protected push(kind: TokenKind, length: number): void {
+  push(kind: TokenKind, length: number): void {
     this.add({ kind, mark: this.text.mark, text: '', state: 'valid' });
     this.text.eat(length);
   }
 
-  protected add(token: Token): void {
+  add(token: Token): void {
     this.#tokens.push(token);
   }
 
-  protected fault(words: string): YamlFault {
+  fault(words: string): YamlFault {
     return new YamlFault(this.text.mark, words);
   }
 }

@@ -44,11 +44,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "field 'fcds_config' is not supported yet",
   ],
   [
-    bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'CONNECT-UDP' }] }),
-    `${MANAGER}.upgrade_configs[0]`,
-    "upgrade 'CONNECT-UDP' is not supported yet",
-  ],
-  [
     bootstrapWith('manager', {
       http_filters: [ownRateLimits({ apply_on_stream_done: true }), ROUTER],
     }),
