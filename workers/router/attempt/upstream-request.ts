@@ -155,6 +155,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.hasTriedHost = true;
     this.#owner.onHostTried(this);
     this.#owner.onUpstreamConnected(this, connection);
+    this.log?.ready();
     if (maxDurationMs > 0) this.#durationTimer = this.#armed(TIMER_DURATION, maxDurationMs);
     if (!this.#isHeadHeld) this.#sendHead(encoder);
   }
