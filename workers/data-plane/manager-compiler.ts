@@ -183,6 +183,7 @@ function terminalFilter(
     ...routerOptions(config),
     proxy100Continue: config.proxy100Continue,
     schemeMatchesUpstream: config.schemeMatchesUpstream === true,
+    strictHeaders: last.options.strictHeaders ?? [],
     overload: overloadOf(listener, context),
     mirrors: {
       clusters: context.clusters,

@@ -16,6 +16,8 @@ interface RouterOptions {
   readonly suppressEnvoyHeaders: boolean;
   readonly respectExpectedRqTimeout: boolean;
   readonly startChildSpan: boolean;
+  /** Lower case: requests are refused where one of them says what Envoy cannot read. */
+  readonly strictHeaders?: readonly string[];
   readonly upstreamLogs: readonly AccessLogConfig[];
   /** When those logs get a line besides the end of an attempt; absent: never. */
   readonly upstreamLogMoments?: UpstreamLogMoments;
