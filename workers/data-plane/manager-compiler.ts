@@ -81,7 +81,7 @@ export function compileManager(
     filters: makeFilterFactories(config.filters.slice(0, -1), filterContext),
     terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
-    tracing: compileTracing(config, listener, context, filterContext),
+    tracing: context.watches.around(compileTracing(config, listener, context, filterContext)),
     overload: overloadOf(listener, context),
     bufferLimitBytes,
   });
