@@ -53,10 +53,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   #isWritePaused = false;
   #isOver = false;
   readonly #options: AttemptOptions;
-  /**
-   * The body is no part of HTTP, and the host has not agreed to that: until it does it would read
-   * the body as further requests.
-   */
+  /** The host has yet to agree to a body that is no part of HTTP: it would read it as requests. */
   #awaitsAgreement = false;
   /** Filters before the codec have yet to let the head go. */
   #isHeadHeld: boolean;
