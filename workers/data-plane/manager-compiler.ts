@@ -62,7 +62,10 @@ export function compileManager(
   };
   const own = {
     ledger: routerLedger,
-    upstreamLogs: upstreamLogs.logs,
+    upstreamLogs:
+      upstreamLogs.logs.length === 0
+        ? undefined
+        : { logs: upstreamLogs.logs, moments: routerOf(config).options.upstreamLogMoments },
     attemptFilters: makeAttemptFilters(routerOf(config).options.upstreamFilters, filterContext),
   };
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
@@ -78,7 +81,7 @@ export function compileManager(
     filters: makeFilterFactories(config.filters.slice(0, -1), filterContext),
     terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
-    tracing: compileTracing(config, listener, context, filterContext),
+    tracing: context.watches.around(compileTracing(config, listener, context, filterContext)),
     overload: overloadOf(listener, context),
     bufferLimitBytes,
   });
