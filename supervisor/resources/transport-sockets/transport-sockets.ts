@@ -4,6 +4,10 @@
  */
 import type { TransportSocket } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type {
+  StartTlsConfig,
+  UpstreamStartTlsConfig,
+} from '../../../shared/api/generated/envoy/extensions/transport_sockets/starttls/v3/starttls.ts';
+import type {
   DownstreamSocketOptions,
   UpstreamSocketOptions,
 } from '../../../shared/resources/transport-sockets.ts';
@@ -24,6 +28,8 @@ interface AroundSocket {
 const SOCKETS = 'envoy.extensions.transport_sockets';
 const TLS_NAME = 'envoy.transport_sockets.tls';
 const TAP_NAME = 'envoy.transport_sockets.tap';
+const STARTTLS_NAME = 'envoy.transport_sockets.starttls';
+const TLS_PART = 'tls_socket_config';
 const TAP_TYPE = `${SOCKETS}.tap.v3.Tap`;
 
 const rawBuffer = extension(
@@ -41,6 +47,12 @@ export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<DownstreamSocketOptions>
       optional('tls', resolveDownstreamTls(message, scope)),
     ),
     around(resolveDownstreamSocket, TAP_NAME, TAP_TYPE, withTap),
+    extension(
+      STARTTLS_NAME,
+      `${SOCKETS}.starttls.v3.StartTlsConfig`,
+      (message: StartTlsConfig, scope) =>
+        inTheClear(resolveDownstreamTls(message.tls_socket_config ?? {}, scope.at(TLS_PART))),
+    ),
   ],
 );
 
@@ -53,6 +65,12 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocketOptions>(
       optional('tls', resolveUpstreamTls(message, scope)),
     ),
     around(resolveUpstreamSocket, TAP_NAME, TAP_TYPE, withTap),
+    extension(
+      STARTTLS_NAME,
+      `${SOCKETS}.starttls.v3.UpstreamStartTlsConfig`,
+      (message: UpstreamStartTlsConfig, scope) =>
+        inTheClear(resolveUpstreamTls(message.tls_socket_config ?? {}, scope.at(TLS_PART))),
+    ),
     around(
       resolveUpstreamSocket,
       'envoy.transport_sockets.upstream_proxy_protocol',
@@ -72,6 +90,14 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocketOptions>(
     ),
   ],
 );
+
+/**
+ * A connection stays in the clear until a network filter asks for TLS, which only filters of Envoy's
+ * contributors do (those of PostgreSQL and SMTP): the settings of TLS are only checked.
+ */
+function inTheClear(_: unknown): Record<string, never> {
+  return {};
+}
 
 /** Plain bytes after a reported problem, too. */
 export function resolveDownstreamSocket(
