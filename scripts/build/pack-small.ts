@@ -9,6 +9,7 @@ import { build, type BuildOptions } from 'esbuild';
 /** Piscina loads them by their path. */
 const THREADS = [
   'supervisor/config/pool-entry',
+  'supervisor/profiling/pool-entry',
   'supervisor/scripts/pool-entry',
   'supervisor/stats/guarded-filter/pool-entry',
 ] as const;

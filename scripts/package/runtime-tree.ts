@@ -15,6 +15,7 @@ const BUILT = [
   'shared/build-stamp.json',
   'supervisor/admin/html',
   'supervisor/config/pool-entry.cjs',
+  'supervisor/profiling/pool-entry.cjs',
   'supervisor/scripts/pool-entry.cjs',
   'supervisor/stats/guarded-filter/pool-entry.cjs',
   'workers/process/worker-main.cjs',

@@ -241,13 +241,13 @@ export function isTrue(value: LuaValue): boolean {
   return value !== undefined && value !== false;
 }
 
-/** Of a number, or of a string that has one. */
+/** The number that a value is, or that a string holds. */
 export function numberOf(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? parseNumber(value) : undefined;
 }
 
-/** Of a string or a number. */
+/** The text of a string or a number. */
 export function textOf(value: LuaValue): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' ? formatNumber(value) : undefined;

@@ -7,6 +7,7 @@ import type { AskedRequest } from '../explain/explanation.ts';
 import type { TapSettings } from '../resources/tap.ts';
 import type { ResourceUpdate } from '../resources/resource-update.ts';
 import type { BoundAddress } from '../resources/listener.ts';
+import type { WatchOrder } from '../logging/watch-order.ts';
 import type { LogLevels } from '../logging/log-settings.ts';
 import type { SharedCommand } from './shared-maps.ts';
 import type { ScriptStep } from './script-messages.ts';
@@ -89,6 +90,8 @@ export type SupervisorToWorker =
 /** What a worker is told without an answer. */
 export type UnansweredCommand =
   | { readonly kind: 'set_log_levels'; readonly levels: LogLevels }
+  /** `/logging/trace`: the way of these requests is logged; without an order, of none. No reply. */
+  | { readonly kind: 'watch_requests'; readonly order?: WatchOrder }
   /** SIGUSR1 and `/reopen_logs`. No reply. */
   | { readonly kind: 'reopen_logs' }
   /**

@@ -17,7 +17,7 @@ export function readStruct(bytes: Buffer): Struct {
   return structIn(bytes, dictionary<unknown>(), 0);
 }
 
-/** Of a google.protobuf.Value on its own; undefined when the bytes are no such message. */
+/** Reads a google.protobuf.Value on its own; undefined when the bytes are no such message. */
 export function readValue(bytes: Buffer): { readonly value: unknown } | undefined {
   return readMessage(bytes, () => ({ value: fieldsOfValue(bytes, null, 0) }));
 }

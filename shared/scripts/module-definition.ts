@@ -1,10 +1,12 @@
 /** The default export of a module, of whichever kind it is. */
 import { type AccessLoggerDefinition, isAccessLogger } from './access-logger.ts';
+import { type AdminPagesDefinition, isAdminPages } from './admin-pages.ts';
 import { definedFilter, type FilterDefinition } from './filter.ts';
 
 interface Definitions {
   readonly filter: FilterDefinition;
   readonly access_logger: AccessLoggerDefinition;
+  readonly admin_pages: AdminPagesDefinition;
 }
 
 export type ModuleKind = keyof Definitions;
@@ -17,13 +19,16 @@ export type DefinedModule = {
 export const DEFINED_BY: Readonly<Record<ModuleKind, string>> = {
   filter: 'defineFilter()',
   access_logger: 'defineAccessLogger()',
+  admin_pages: 'defineAdminPages()',
 };
 
 /** Undefined: it is none of them. */
 export function definedModule(value: unknown): DefinedModule | undefined {
   const filter = definedFilter(value);
   if (filter !== undefined) return { kind: 'filter', definition: filter };
-  if (typeof value !== 'object' || value === null || !isAccessLogger(value)) return undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (isAdminPages(value)) return { kind: 'admin_pages', definition: value };
+  if (!isAccessLogger(value)) return undefined;
   if (typeof value.create !== 'function') return undefined;
   return { kind: 'access_logger', definition: value };
 }

@@ -50,7 +50,7 @@ function valueOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? structOf(value) : value;
 }
 
-/** Of an object; undefined for what is none, and for a member that it inherits. */
+/** An own member of an object; undefined for what is none, and for a member that it inherits. */
 export function memberOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return Object.hasOwn(value, key) ? (value as Struct)[key] : undefined;

@@ -157,7 +157,7 @@ function escape(text: string): string {
   );
 }
 
-/** Of an attribute's or a name's type that is told by its short name or in numbers. */
+/** The numbers of an attribute's or a name's type, which may be written by its short name. */
 export function oidOf(text: string): string | undefined {
   for (const [prefix, names] of SHORT_NAMES) {
     for (const [last, name] of names) if (name === text) return prefix + last;

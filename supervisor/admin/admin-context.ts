@@ -20,6 +20,7 @@ import type {
 } from '../../shared/connections/connections.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { LogLevels } from '../../shared/logging/log-settings.ts';
+import type { WatchOrder } from '../../shared/logging/watch-order.ts';
 import type { TimedLevels } from '../../shared/logging/timed-levels.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
 import type {
@@ -262,6 +263,8 @@ export interface LoggingView {
   snapshot(): LogLevels;
   /** Levels that go back by themselves. */
   readonly timed: Pick<TimedLevels, 'begin' | 'keep' | 'leftMs'>;
+  /** Logs the way of these requests, or of none. */
+  watchRequests(order: WatchOrder | undefined): void;
   /** Per-file loggers with glob names (`--enable-fine-grain-logging`). */
   readonly fineGrain: boolean;
 }

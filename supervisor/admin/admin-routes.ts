@@ -44,6 +44,7 @@ import { answerReady } from './endpoints/ready.ts';
 import { answerRuntime, answerRuntimeModify } from './endpoints/runtime.ts';
 import { answerServerInfo } from './endpoints/server-info.ts';
 import { answerTap } from './endpoints/tap.ts';
+import { WATCH_PARAMS, watchRequests } from './endpoints/watched/watch-requests.ts';
 import { renderHelp } from './help.ts';
 import { answerHome } from './home/answer-home.ts';
 import { textResponse } from './http/responses.ts';
@@ -55,6 +56,8 @@ export interface AdminRouteParts {
   readonly profilers: Profilers;
   /** Whether the dashboard's statistics sink is configured. */
   readonly hasDashboard?: boolean;
+  /** Those of modules, for paths that are free. */
+  readonly modulePages?: (taken: ReadonlySet<string>) => AdminRoute[];
 }
 
 /** All endpoints, sorted by path as `/help` prints them. */
@@ -62,6 +65,7 @@ export function adminRoutes({
   types,
   profilers,
   hasDashboard,
+  modulePages,
 }: AdminRouteParts): readonly AdminRoute[] {
   const routes: AdminRoute[] = [
     read({
@@ -86,6 +90,7 @@ export function adminRoutes({
     tapRoute(),
     ...profilerRoutes(profilers),
   ];
+  routes.push(...(modulePages?.(new Set(routes.map(({ path }) => path))) ?? []));
   return routes.sort((left, right) => (left.path < right.path ? -1 : 1));
 }
 
@@ -294,6 +299,12 @@ function commandRoutes(): AdminRoute[] {
       help: 'query/change logging levels',
       params: LOGGING_PARAMS,
       handle: answerLogging,
+    }),
+    mutate({
+      path: '/logging/trace',
+      help: 'log the way of single requests at debug, whatever the levels are',
+      params: WATCH_PARAMS,
+      handle: watchRequests,
     }),
   ];
 }

@@ -14,6 +14,8 @@ import type { AdminContext } from './admin-context.ts';
 import { createAdminRouter } from './admin-router.ts';
 import type { AdminRules } from './admin-router.ts';
 import { adminRoutes } from './admin-routes.ts';
+import { modulePages } from './module-pages.ts';
+import type { AdminPages } from '../resolved/admin-pages.ts';
 import { AdminServer } from './admin-server.ts';
 import { bindAdmin, describeAddress, isLocalOnly } from './bind-admin.ts';
 import type { AdminAddress } from './bind-admin.ts';
@@ -37,6 +39,8 @@ export interface AdminOptions extends AdminRules {
   readonly accessLogs?: readonly LineLogConfig[];
   /** Milliseconds between two writes of their buffers. */
   readonly fileFlushIntervalMs?: number;
+  /** Pages that are modules. */
+  readonly modulePages?: readonly AdminPages[];
 }
 
 export interface AdminHandle {
@@ -59,6 +63,7 @@ export async function startAdmin(
   options: AdminOptions,
 ): Promise<AdminHandle> {
   const { clock } = context;
+  const addresses: BoundAddress[] = [];
   const profilers = new Profilers({
     ...(options.profilePath === undefined ? {} : { path: options.profilePath }),
     ...(options.workerProfilers === undefined ? {} : { workers: options.workerProfilers }),
@@ -68,6 +73,8 @@ export async function startAdmin(
     types: createMessageTypes(),
     profilers,
     hasDashboard: context.stats.dashboardStream !== undefined,
+    modulePages: (taken) =>
+      modulePages(options.modulePages ?? [], taken, () => addressToAsk(addresses[0])),
   });
   const router = createAdminRouter(routes, context, options);
   const accessLog = openAdminAccessLog(options.accessLogs ?? [], {
@@ -85,7 +92,6 @@ export async function startAdmin(
     mayConnect: (socket) => mayConnect(socket, options),
     onAnswered: (entry) => accessLog.write(entry),
   });
-  const addresses: BoundAddress[] = [];
   try {
     for (const wanted of options.addresses) {
       const bound = await bindAdmin(server.addServer(), wanted);
@@ -133,4 +139,15 @@ function announce(context: AdminContext, address: BoundAddress): void {
         'anybody who reaches it can read the configuration and stop the server',
     );
   }
+}
+
+/** A socket's path is nothing that a page could ask. */
+function addressToAsk(
+  bound: BoundAddress | undefined,
+): { readonly host: string; readonly port: number } | undefined {
+  if (bound?.kind !== 'ip') return undefined;
+  const { address, port, family } = bound;
+  const isAny = address === '0.0.0.0' || address === '::';
+  const loopback = family === 'v4' ? '127.0.0.1' : '::1';
+  return { host: isAny ? loopback : address, port };
 }

@@ -286,7 +286,7 @@ class CelParser {
   }
 }
 
-/** Of `a.b.c`; undefined for everything else. */
+/** The name that `a.b.c` is; undefined for everything else. */
 function nameOf(syntax: CelSyntax): string | undefined {
   if (syntax.kind === 'name') return syntax.name;
   if (syntax.kind !== 'select' || syntax.isTest) return undefined;

@@ -62,7 +62,7 @@ export async function readConfiguredFile(path: string, bytesMax: number): Promis
   }
 }
 
-/** Of the operator: may be a pipe, which is read to its end. */
+/** Reads a file of the operator's: it may be a pipe, which is read to its end. */
 export async function readOperatorsFile(path: string, bytesMax: number): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOCTTY);
   try {

@@ -55,7 +55,7 @@ export function readJsonFastPath(
   }
 }
 
-/** Of JSON that is well formed; undefined where it has escapes that need a look. */
+/** Counts the texts of well-formed JSON; undefined where it has escapes that need a look. */
 function countTexts(content: Uint8Array): number | undefined {
   let quotes = 0;
   for (let at = 0; at < content.length; at++) {

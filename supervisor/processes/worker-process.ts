@@ -131,7 +131,7 @@ export class WorkerProcess {
   }
 }
 
-/** Of the two that the worker has as pipes. */
+/** The socket of one of the two descriptors that the worker has as pipes. */
 function socketOf(child: ChildProcess, fd: number): Socket {
   const socket: unknown = child.stdio[fd];
   if (socket instanceof Socket) return socket;

@@ -13,7 +13,7 @@ let pool: Piscina<ProfileTask, Uint8Array> | undefined;
 
 export async function writeProfile(task: ProfileTask): Promise<Uint8Array> {
   pool ??= new Piscina<ProfileTask, Uint8Array>({
-    filename: join(builtRoot, 'supervisor', 'profiling', 'pool-entry.js'),
+    filename: join(builtRoot, 'supervisor', 'profiling', 'pool-entry.cjs'),
     minThreads: 0,
     maxThreads: 1,
     maxQueue: MAX_WAITING,

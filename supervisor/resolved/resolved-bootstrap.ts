@@ -2,6 +2,7 @@
  * What the composition of the supervisor takes from a checked and resolved bootstrap: the resources
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
+import type { AdminPages } from './admin-pages.ts';
 import type { OriginalDstOptions } from '../../shared/resources/clusters/provided-policy.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
@@ -36,6 +37,8 @@ export interface ResolvedBootstrap {
   readonly listeners: readonly ResolvedListener[];
   /** Absent without an `admin` section. */
   readonly admin?: ResolvedAdmin;
+  /** Pages beside those of the program. */
+  readonly adminPages: readonly AdminPages[];
   readonly stats: StatsConfig;
   /** Of `layered_runtime`, in its order; empty without it. */
   readonly runtimeLayers: readonly RuntimeLayer[];

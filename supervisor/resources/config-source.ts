@@ -59,7 +59,7 @@ export function resolveConfigSource(
   return withTimeout(resolveKind(message, scope), message);
 }
 
-/** Of resources that a locator names. Undefined after a reported problem. */
+/** The source of resources that a locator names. Undefined after a reported problem. */
 export function resolveCollectionSource(
   message: ConfigSourceMessage,
   scope: Scope,
@@ -178,7 +178,7 @@ function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefi
   }
 }
 
-/** Of `ads_config`. Undefined after a reported problem. */
+/** The source that `ads_config` names. Undefined after a reported problem. */
 export function resolveAggregatedSource(
   message: ApiConfigSource,
   scope: Scope,

@@ -9,6 +9,7 @@ import { typeNameOf } from '../config/type-name.ts';
 
 export const SCRIPT_TYPE = 'sluice.filters.http.script.v1.Script';
 export const SCRIPT_LOG_TYPE = 'sluice.access_loggers.script.v1.ScriptAccessLog';
+export const ADMIN_PAGES_TYPE = 'sluice.admin_pages.script.v1.ScriptAdminPages';
 export const SCRIPT_PER_ROUTE_TYPE = 'sluice.filters.http.script.v1.ScriptPerRoute';
 
 /** Of one message. */
@@ -33,6 +34,7 @@ export interface Named<Message> {
 const KINDS: ReadonlyMap<string, ModuleKind> = new Map([
   [SCRIPT_TYPE, 'filter'],
   [SCRIPT_LOG_TYPE, 'access_logger'],
+  [ADMIN_PAGES_TYPE, 'admin_pages'],
 ]);
 
 export interface FoundModule extends Named<Script> {

@@ -20,7 +20,7 @@ export function faultOf(thrown: unknown, paths: readonly string[]): ModuleFault 
   return new ModuleFault(text, syntaxPosition(stack, paths) ?? framePosition(stack, paths));
 }
 
-/** Of another realm, or of none. */
+/** Whether it is an error, of this realm or of another. */
 function isError(thrown: unknown): thrown is Error {
   return typeof thrown === 'object' && thrown !== null && 'message' in thrown && 'stack' in thrown;
 }

@@ -3,8 +3,7 @@
  * asks its schema about the settings. Whatever the module does here, the supervisor goes on.
  */
 import { realpath } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   DEFINED_BY,
   type DefinedModule,
@@ -20,7 +19,10 @@ import {
   type ScriptModule,
 } from '../../shared/scripts/script-module.ts';
 import { readConfiguredFile } from '../config/configured-file.ts';
+import type { AdminPagesDefinition } from '../../shared/scripts/admin-pages.ts';
+import { answerPage, type PageReply, type PageTask } from './answer-page.ts';
 import type { SourcePosition } from '../config/problem.ts';
+import { findEntry } from './find-entry.ts';
 import { faultOf, ModuleFault } from './module-fault.ts';
 import { stripTypes } from './strip-types.ts';
 
@@ -45,24 +47,46 @@ interface FileTask {
 }
 
 export type CheckReply =
-  | { readonly module: ScriptModule; readonly issues: readonly (readonly SettingsIssue[])[] }
+  | {
+      readonly module: ScriptModule;
+      readonly issues: readonly (readonly SettingsIssue[])[];
+      /** Of a module of pages. */
+      readonly pages?: readonly ListedPage[];
+    }
   | { readonly fault: string; readonly position?: SourcePosition | undefined };
+
+/** What is known of a page without asking it. */
+export interface ListedPage {
+  readonly path: string;
+  readonly help: string;
+  readonly mutates: boolean;
+}
 
 export interface SettingsIssue {
   readonly message: string;
   readonly path: readonly (string | number)[];
 }
 
+/** Of one module. */
+const PAGES_MAX = 100;
+const PAGE_PATH = /^(?:\/[a-zA-Z0-9._-]+)+$/;
+/** `import()` of a file by its name. */
+const LATER = /\bimport\(\s*(['"])(\.{1,2}\/[^'"\n]+)\1\s*[,)]/g;
 const ENDINGS = /\.(m?[jt]s|json)$/;
 
-// oxlint-disable-next-line import/no-default-export -- what a pool runs
-export default async function checkModule(task: CheckTask): Promise<CheckReply> {
+// oxlint-disable-next-line import/no-default-export -- what pools run
+export default async function runTask(task: CheckTask | PageTask): Promise<CheckReply | PageReply> {
+  return 'page' in task ? await answerPage(task) : await checkModule(task);
+}
+
+async function checkModule(task: CheckTask): Promise<CheckReply> {
   const files: ScriptFile[] = [];
   try {
-    const entry = 'module' in task ? task.module.entry : entryOf(task);
+    const entry = 'module' in task ? task.module.entry : await findEntry(task.file, task.package);
     const read: ReadScript =
       'module' in task ? readerOf(task.module) : async (path) => await readFile(path, task, files);
     const found = await runModule(entry, read, task);
+    if (!('module' in task)) await readLater(task, files);
     const defined = definedModule(found);
     if (defined === undefined || (task.kind !== undefined && defined.kind !== task.kind)) {
       const maker = DEFINED_BY[task.kind ?? 'filter'];
@@ -76,7 +100,9 @@ export default async function checkModule(task: CheckTask): Promise<CheckReply> 
     for (const settings of task.settings)
       issues.push(await settingsIssues(defined.definition, settings));
     if ('module' in task) return { module: task.module, issues };
-    return { module: { entry, digest: digestOf(files), files }, issues };
+    const module = { entry, digest: digestOf(files), files };
+    if (defined.kind !== 'admin_pages') return { module, issues };
+    return { module, issues, pages: listPages(defined.definition, entry) };
   } catch (error) {
     const fault = faultOf(
       error,
@@ -86,9 +112,14 @@ export default async function checkModule(task: CheckTask): Promise<CheckReply> 
   }
 }
 
-function entryOf({ file, package: name }: FileTask): string {
-  if (file !== '') return resolve(file);
-  return createRequire(join(process.cwd(), 'package.json')).resolve(name);
+function listPages({ pages }: AdminPagesDefinition, entry: string): readonly ListedPage[] {
+  const listed = Object.entries(pages).map(([path, page]) => {
+    const isPage = PAGE_PATH.test(path) && typeof page.handle === 'function';
+    if (!isPage) throw new ModuleFault(`${path} is no page`, { source: entry, line: 1, column: 1 });
+    return { path, help: String(page.help), mutates: page.mutates === true };
+  });
+  if (listed.length > PAGES_MAX) throw new ModuleFault('it has too many pages');
+  return listed;
 }
 
 /** Files of packages are the runtime's, but for the package that is the module itself. */
@@ -124,6 +155,23 @@ async function placeBelow(path: string, folders: readonly string[]): Promise<str
   throw new ModuleFault(
     `${path} is a link to a file that is not below a folder of --script-folders`,
   );
+}
+
+/** Files that are imported only when something happens belong to the module, too. */
+async function readLater(task: FileTask, files: ScriptFile[]): Promise<void> {
+  // It grows while it is read.
+  for (const { path, text } of files) {
+    for (const [, , specifier = ''] of text.matchAll(LATER)) {
+      const later = resolve(dirname(path), specifier);
+      if (files.some((each) => each.path === later)) continue;
+      try {
+        await readFile(later, task, files);
+      } catch (error) {
+        // One that is not there may never be asked for.
+        if (error instanceof ModuleFault) throw error;
+      }
+    }
+  }
 }
 
 function isBelow(path: string, folder: string): boolean {

@@ -26,6 +26,8 @@ interface ScriptWorker {
 export interface ScriptReloadOptions {
   /** Those that have their resources. */
   readonly workers: () => readonly ScriptWorker[];
+  /** Modules that are run in this process, by their files. */
+  readonly ownModules: readonly string[];
   readonly log: (level: 'info' | 'error', text: string) => void;
 }
 
@@ -90,14 +92,23 @@ export class ScriptReload {
     }
   }
 
+  /** What workers run, and what the supervisor runs in a thread. */
+  async #all(): Promise<readonly ModuleStatus[]> {
+    const listed = await this.list();
+    const own = this.#options.ownModules.filter(
+      (entry) => !listed.some((each) => each.entry === entry),
+    );
+    return [...listed, ...own.map((entry) => ({ entry, filters: [], workers: [] }))];
+  }
+
   async #reload(): Promise<ReloadOutcome> {
     const failed: ReloadedModule[] = [];
     const changed: Loaded[] = [];
     const rest: ReloadedModule[] = [];
-    for (const status of await this.list()) {
+    for (const status of await this.#all()) {
       const loaded = await load(status.entry);
       if (typeof loaded === 'string') failed.push(failure(status, loaded));
-      else if (status.workers.every(({ digest }) => digest === loaded.module.digest)) {
+      else if (isEverywhere(loaded, status)) {
         rest.push({ ...versionOf(loaded.module), outcome: 'unchanged' });
       } else changed.push(loaded);
     }
@@ -169,6 +180,10 @@ export class ScriptReload {
     }
     if (!isDone) log('error', 'all scripts keep their versions');
   }
+}
+
+function isEverywhere({ known, module: { digest } }: Loaded, { workers }: ModuleStatus): boolean {
+  return known.module.digest === digest && workers.every((worker) => worker.digest === digest);
 }
 
 async function tryStep(

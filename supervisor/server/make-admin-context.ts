@@ -67,7 +67,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     listeners: { list: () => (isShown(input.phase()) ? listeners.status() : []) },
     stats: stats.pages,
     statWriter: stats.store,
-    logging: makeLoggingView(clock),
+    logging: makeLoggingView(clock, input.pool),
     runtime: parts.runtime,
     commands: parts.commands,
     hosts: makeHostOrdersView(parts),
@@ -78,6 +78,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     },
     scripts: new ScriptReload({
       workers: () => input.pool.scriptWorkers(),
+      ownModules: configuration.resolved.adminPages.map(({ module }) => module.entry),
       log: (level, text) => log.log(level, text),
     }),
     explain: async (asked) => await input.pool.explain(asked, EXPLAIN_LIMIT_MS),
@@ -134,7 +135,7 @@ function makeServerView(input: AdminContextInput, node: JsonObject): ServerView 
   };
 }
 
-function makeLoggingView(clock: Clock): LoggingView {
+function makeLoggingView(clock: Clock, pool: WorkerPool): LoggingView {
   const { registry } = processLog;
   return {
     levels: () => registry.levels(),
@@ -144,5 +145,7 @@ function makeLoggingView(clock: Clock): LoggingView {
     fineGrain: registry.fineGrain,
     snapshot: () => registry.allLevels,
     timed: new TimedLevels(registry, clock),
+    watchRequests: (order) =>
+      pool.notify({ kind: 'watch_requests', ...(order !== undefined && { order }) }),
   };
 }

@@ -63,6 +63,7 @@ export class ServerAdmin {
     const { address, mode, socketOptions, allowPath, accessLogs, profilePath } = admin;
     this.#handle = await startAdmin(this.#context, {
       ...accessRulesOf(options),
+      modulePages: parts.configuration.resolved.adminPages,
       addresses: [{ address: bound ?? address, mode, socketOptions }],
       accessLogs,
       workerProfilers: makeWorkerProfilers(pool),

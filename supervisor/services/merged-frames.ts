@@ -16,7 +16,7 @@ interface Decoder {
 
 const patched = new WeakSet<object>();
 
-/** Of the running process; later calls do nothing. */
+/** Merges frames in the whole process; later calls do nothing. */
 export async function mergeFrames(): Promise<void> {
   // It is none of the transport's exports.
   // oxlint-disable-next-line no-restricted-imports

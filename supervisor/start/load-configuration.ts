@@ -95,7 +95,9 @@ async function loadChecked(
       ...(options.mode === 'validate' ? { inlineLimitBytes: Number.MAX_SAFE_INTEGER } : {}),
       ...(runtime === undefined ? {} : { runtime }),
       check: async (message) => {
-        await checkScripts((message as Bootstrap).static_resources?.listeners, undefined);
+        const { static_resources: statics, bootstrap_extensions: extensions } =
+          message as Bootstrap;
+        await checkScripts([statics?.listeners, extensions], undefined);
         found.resolution = await resolveBootstrap(message, overrides);
         return found.resolution.problems;
       },

@@ -67,7 +67,7 @@ export function factoryOf(owner: string, side: OwnedContext['side']): string {
   return `${owner}${side}_ssl_socket_factory.`;
 }
 
-/** Of all owners that are used or warm. */
+/** The factories of all owners that are used or warm. */
 export function factoriesOf(store: ResourceStore): ReadonlySet<string> {
   const contexts = [...contextsOf(store), ...contextsOf(store, 'warming')];
   return new Set(contexts.map(({ owner, side }) => factoryOf(owner, side)));

@@ -227,7 +227,7 @@ export class LiveCluster implements HostSink {
   }
 
   confirmed(hosts: readonly HostResource[]): void {
-    this.#stats.matched(hosts.filter(({ id }) => this.#list.get(id) !== undefined));
+    this.#stats.matched(this.#list.known(hosts));
   }
 
   setMaxHostWeight(weight: number): void {

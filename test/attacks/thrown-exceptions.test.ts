@@ -193,6 +193,7 @@ describe('exceptions in the data path', () => {
         manager: {
           filters: FILTERS,
           streamIdleTimeoutMs: 300,
+          streamFlushTimeoutMs: 300,
           accessLogs: [
             {
               kind: 'lines',

@@ -57,7 +57,7 @@ function requestSize(info: StreamInfo): number {
   return said !== undefined && /^\d{1,15}$/.test(said) ? Number(said) : info.bytesReceived;
 }
 
-/** Of what only a request has. */
+/** Attributes that only a request has. */
 function ofRequest(
   read: (headers: HeaderMap, info: StreamInfo) => CelValue | undefined,
 ): Attribute {

@@ -11,6 +11,7 @@ import type { UpstreamClient } from '../router/client/upstream-client.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type { ServiceClient } from '../services/service-client.ts';
 import type { Tracers } from '../tracing/tracers.ts';
+import type { RequestWatches } from '../watched/request-watches.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -40,6 +41,7 @@ export interface CompilerContext {
   readonly accessLogs: AccessLogs;
   readonly runtime: Runtime;
   readonly taps: Taps;
+  readonly watches: RequestWatches;
   /** Of limits that all workers keep together. */
   readonly pages: SharedPages;
   /** Sends requests that the proxy makes by itself. */

@@ -8,6 +8,7 @@ import type { AskedRequest, Explanation } from '../../shared/explain/explanation
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { RequestWatches } from '../watched/request-watches.ts';
 import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
 
 export type TapCommand = Omit<Extract<SupervisorToWorker, { readonly kind: 'set_tap' }>, 'kind'>;
@@ -23,8 +24,10 @@ export interface DataPlane {
    * failure.
    */
   listen(listener: string, sockets: readonly ListeningDescriptor[]): Promise<void>;
-  /** Closes the listening descriptors; resolves when none accepts any more. */
-  /** `takesWaiting`: what waits in the sockets is taken first. */
+  /**
+   * Closes the listening descriptors; resolves when none accepts any more. `takesWaiting`: what waits
+   * in the sockets is taken first.
+   */
   stopListening(listeners: readonly string[], takesWaiting: boolean): Promise<void>;
   drain(drain: DrainCommand): void;
   /** Ends the drain of these listeners, or every drain. */
@@ -35,6 +38,8 @@ export interface DataPlane {
   cutConnections(listeners: readonly string[]): void;
   /** Open connections one by one, and their end. */
   readonly connections: Pick<OperatedConnections, 'list' | 'listFurther' | 'close'>;
+  /** Requests whose way is logged. */
+  readonly watches: Pick<RequestWatches, 'watch'>;
   setHealthCheckFailed(failed: boolean): void;
   /** Modules of the operator. */
   readonly scripts: Pick<ScriptModules, 'disable' | 'list' | 'prepare' | 'use' | 'drop' | 'maps'>;

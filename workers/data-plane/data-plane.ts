@@ -4,13 +4,10 @@
  */
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
-import { BreakerPage } from '../../shared/limits/breaker-page.ts';
-import { OutlierPage } from '../../shared/limits/outlier-page.ts';
-import { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, TapCommand } from './data-plane-commands.ts';
-import { type DataPlaneEnv, pagesOf } from '../loop/data-plane-env.ts';
+import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
@@ -35,12 +32,13 @@ import { connectInside } from '../listener/connect-inside.ts';
 import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
-import type { SharedPages } from '../loop/shared-count.ts';
 import { makeAccessLogs, makeScripts, type ScriptModules } from './script-host.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 import { isPart, type PartUpdate } from './part-updates.ts';
+import { RequestWatches } from '../watched/request-watches.ts';
+import { workerPages } from './worker-pages.ts';
 import { drainState } from './worker-drain.ts';
 import { heldBytes } from './worker-held-bytes.ts';
 
@@ -71,14 +69,13 @@ class WorkerDataPlane implements DataPlane {
   readonly #listeners: ListenerSet;
   readonly #udpListeners: UdpListeners;
   readonly connections: OperatedConnections;
-  #outlierPage: OutlierPage | undefined;
-  #breakerPage: BreakerPage | undefined;
-  #rateLimitPage: RateLimitPage | undefined;
+  readonly watches: RequestWatches;
 
   constructor(env: DataPlaneEnv) {
     this.#env = env;
     this.#loop = new WorkerLoop(env.clock, heldBytes(env), env.exceptions);
     const { timers, held } = this.#loop;
+    const pages = workerPages(env);
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
     this.#clusters = new ClusterManager({
@@ -99,16 +96,16 @@ class WorkerDataPlane implements DataPlane {
           env.notify({ kind: 'health_event', ...host, check, event }),
         report: (host, bits) => env.notify({ kind: 'health_result', ...host, bits }),
       },
-      breakerPage: () => this.#limitsPage(),
-      outlierPage: () => (this.#outlierPage ??= new OutlierPage(pagesOf(env).outlierFd)),
+      ...pages,
       find: (name) => this.#clusters.get(name),
       makeAttemptFilters: (...of) => makeClusterFilters(...of, this.#compiler),
       ...upstreamNotices(env),
       connectInside: (to) => connectInside(this.#listeners.get(to.listener), to, this.#loop),
     });
     this.#drain = drainState(env, () => this.#loop.clock.ms);
-    const pages = this.#sharedPages();
-    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env) };
+    this.watches = new RequestWatches({ clock: env.clock, write: env.writeWatched });
+    const { watches } = this;
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env), watches };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = makeAccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
@@ -282,19 +279,5 @@ class WorkerDataPlane implements DataPlane {
       case 'put_route_answers':
         return this.#routeDemand.answered(update.tickets);
     }
-  }
-
-  #sharedPages(): SharedPages {
-    return {
-      workerIndex: this.#env.heritage.workerIndex,
-      breakerPage: () => this.#limitsPage(),
-      rateLimitPage: () =>
-        (this.#rateLimitPage ??= RateLimitPage.map(pagesOf(this.#env).rateLimitFd)),
-    };
-  }
-
-  #limitsPage(): BreakerPage {
-    const { breakerFd } = pagesOf(this.#env);
-    return (this.#breakerPage ??= BreakerPage.map(breakerFd, this.#env.heritage.concurrency));
   }
 }

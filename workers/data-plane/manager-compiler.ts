@@ -78,7 +78,7 @@ export function compileManager(
     filters: makeFilterFactories(config.filters.slice(0, -1), filterContext),
     terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
-    tracing: compileTracing(config, listener, context, filterContext),
+    tracing: context.watches.around(compileTracing(config, listener, context, filterContext)),
     overload: overloadOf(listener, context),
     bufferLimitBytes,
   });
@@ -180,6 +180,7 @@ function terminalFilter(
     ...routerOptions(config),
     proxy100Continue: config.proxy100Continue,
     schemeMatchesUpstream: config.schemeMatchesUpstream === true,
+    strictHeaders: last.options.strictHeaders ?? [],
     overload: overloadOf(listener, context),
     mirrors: {
       clusters: context.clusters,

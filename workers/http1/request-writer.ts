@@ -25,6 +25,7 @@ const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'TRACE', 'CONNECT']);
 export interface Http1ClientLimits extends MessageLimits {
   /** Requests are this server's own, such as checks of hosts: the operator wrote their targets. */
   readonly isOwnRequest: boolean;
+  readonly sendsFullUrl?: true;
 }
 
 export abstract class Http1RequestWriter {
@@ -101,7 +102,7 @@ export abstract class Http1RequestWriter {
       framingLine(framing, headerCase);
     // As Envoy counts headers: without start line and empty line.
     this.headerBytesSent = lines.length;
-    this.#write(requestLine(headers) + lines + CRLF);
+    this.#write(requestLine(headers, this.limits.sendsFullUrl === true) + lines + CRLF);
     if (endStream) this.#finishRequest();
   }
 

@@ -33,9 +33,11 @@ export function statusLine10(status: number): string {
 }
 
 /** The request line; the target of CONNECT is the authority. */
-export function requestLine(headers: HeaderMap): string {
+export function requestLine(headers: HeaderMap, isFullUrl: boolean): string {
   const target = headers.method === 'CONNECT' ? headers.authority : headers.path;
-  return headers.method + ' ' + target + ' HTTP/1.1\r\n';
+  const origin =
+    isFullUrl && headers.method !== 'CONNECT' ? headers.scheme + '://' + headers.authority : '';
+  return headers.method + ' ' + origin + target + ' HTTP/1.1\r\n';
 }
 
 export function hostLine(headers: HeaderMap, headerCase: HeaderCase): string {

@@ -47,7 +47,7 @@ export function http2ServerCodecs(
     loop,
     runtime: context.runtime,
     flushTimeout:
-      config.streamIdleTimeoutMs > 0 ? loop.timers.list(config.streamIdleTimeoutMs) : undefined,
+      config.streamFlushTimeoutMs > 0 ? loop.timers.list(config.streamFlushTimeoutMs) : undefined,
     keepAlive: isPinged ? new KeepAliveTimes(keepAlive, loop.timers) : undefined,
   };
   return {

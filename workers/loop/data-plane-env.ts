@@ -26,6 +26,8 @@ export interface DataPlaneEnv {
   readonly exceptions: Pick<Exceptions, 'note'>;
   readonly notify: (notice: DataPlaneNotice) => void;
   /** `component` is a name of shared/logging/components.ts. Cheap when the level is off. */
+  /** A line of a watched request: at debug, whatever the level. */
+  readonly writeWatched?: (line: string) => void;
   readonly log: (level: LogLevel, component: string, message: string) => void;
 }
 

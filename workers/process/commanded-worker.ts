@@ -24,7 +24,7 @@ import { collectYoung } from './collect-young.ts';
 import { stepOfScripts, type ScriptCommand } from './script-commands.ts';
 import { takePages, takeSockets } from './take-descriptors.ts';
 import { TraceSender } from './trace-sender.ts';
-import { attachPino, componentLog } from './worker-log.ts';
+import { attachPino, componentLog, writeWatched } from './worker-log.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
 
 /** Parts of a batch that wait for its last one. */
@@ -43,6 +43,8 @@ export type WorkerCommand = Exclude<
 >;
 /** Everything after `start`. */
 type StartedCommand = Exclude<WorkerCommand, { readonly kind: 'start' }>;
+
+type WatchCommand = Extract<StartedCommand, { readonly kind: 'watch_requests' }>;
 
 type DrainRelated = Extract<
   StartedCommand,
@@ -119,6 +121,7 @@ export class CommandedWorker {
       exceptions: this.#exceptions,
       notify: (notice) => this.#notify(notice),
       log: componentLog(),
+      writeWatched,
     };
     const dataPlane = createDataPlane(env);
     this.#started = { dataPlane, stats };
@@ -153,12 +156,14 @@ export class CommandedWorker {
       case 'profile':
         return void this.#profile(command);
       default:
-        return this.#obeyScripts(command, dataPlane);
+        return this.#obeyRest(command, dataPlane);
     }
   }
 
-  #obeyScripts(command: ScriptCommand, { scripts }: DataPlane): void {
+  #obeyRest(command: ScriptCommand | WatchCommand, { scripts, watches }: DataPlane): void {
     switch (command.kind) {
+      case 'watch_requests':
+        return watches.watch(command.order);
       case 'disable_script':
         return scripts.disable(command.module);
       case 'shared_changed':

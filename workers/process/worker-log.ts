@@ -1,4 +1,5 @@
 /** How a worker logs: by component, and with pino once that is loaded. */
+import { escapeControls } from '../../shared/logging/escape.ts';
 import { isLogComponent } from '../../shared/logging/components.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import { errorText } from '../../shared/text/error-text.ts';
@@ -25,4 +26,15 @@ export function componentLog(): DataPlaneEnv['log'] {
     }
     logger.log(level, message);
   };
+}
+
+/** A line that is wanted whatever the level is. */
+export function writeWatched(message: string): void {
+  processLog.emit({
+    level: 'debug',
+    component: 'http',
+    message: escapeControls(message),
+    tags: undefined,
+    frame: undefined,
+  });
 }

@@ -8,6 +8,7 @@ export interface RouterContext extends HeaderOptions, ExchangeContext {
   readonly proxy100Continue: boolean;
   /** The scheme that hosts are told is that of the connection to them. */
   readonly schemeMatchesUpstream: boolean;
+  readonly strictHeaders: readonly string[];
   readonly overload: OverloadGate;
   readonly mirrors: MirrorContext;
 }

@@ -19,6 +19,7 @@ import {
   type Failure,
 } from './answers/failures.ts';
 import { answerRequest } from './answers/route-answers.ts';
+import { answerWrongHeader, wrongHeader } from './answers/strict-headers.ts';
 import { noteTarget } from './attempt/upstream-info.ts';
 import { withWaiting } from './attempt/waiting-metadata.ts';
 import { finalizeFurtherAttempt, finalizeRequest, finalizeResponse } from './envoy-headers.ts';
@@ -27,6 +28,7 @@ import type { ExchangeOwner } from './exchange/exchange-seam.ts';
 import { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import { type RequestMirrors, startMirrors } from './mirror/request-mirror.ts';
 import { followRedirect } from './redirect/internal-redirect.ts';
+
 import { RequestBalance } from './request-balance.ts';
 import type { RouterContext } from './router-context.ts';
 
@@ -55,7 +57,10 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
     const { ledger } = this.#context;
     const { route } = this.#callbacks;
     ledger.received();
-    if (route === undefined) {
+    const { strictHeaders } = this.#context;
+    const wrong = strictHeaders.length === 0 ? undefined : wrongHeader(strictHeaders, headers);
+    if (wrong !== undefined) answerWrongHeader(this.#callbacks, wrong);
+    else if (route === undefined) {
       ledger.unrouted('no_route');
       answerNoRoute(this.#callbacks);
     } else if (route.kind === 'cluster') this.#routeTo(route, headers, endStream);

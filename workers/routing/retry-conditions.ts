@@ -60,6 +60,15 @@ export function grpcConditions(names: readonly string[]): number {
   return bitsOf(names, GRPC_CONDITIONS);
 }
 
+/** Whether all of them are known; none are. */
+export function areHttpConditions(names: readonly string[]): boolean {
+  return names.every((name) => HTTP_CONDITIONS.has(name));
+}
+
+export function areGrpcConditions(names: readonly string[]): boolean {
+  return names.every((name) => GRPC_CONDITIONS.has(name));
+}
+
 /** The parts of a comma separated header, trimmed. */
 export function splitList(text: string): readonly string[] {
   return text

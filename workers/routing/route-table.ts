@@ -33,25 +33,37 @@ export function buildRouteTable(
     );
     for (const domain of virtualHost.domains) hosts.add(domain, host);
   }
+  const { virtualHostHeader: header } = table;
+  const hostNameOf = (headers: HeaderMap): string | undefined =>
+    header === undefined ? headers.authority : headers.get(header);
+  const hostOf = (headers: HeaderMap): CompiledHost | undefined => {
+    const name = hostNameOf(headers);
+    return name === undefined ? undefined : hosts.find(name)?.();
+  };
   return {
     name: table.name,
     internalOnlyHeaders: table.internalOnlyHeaders,
     isOnDemand: table.isOnDemand === true,
-    hasHost: (headers) => hosts.find(headers.authority) !== undefined,
+    hasHost: (headers) => hostOf(headers) !== undefined,
     match(headers, info) {
       if (hasNoProtocol(headers)) return undefined;
-      return hosts.find(headers.authority)?.().match(headers, info);
+      return hostOf(headers)?.match(headers, info);
     },
     explain: function* (headers, info) {
       if (hasNoProtocol(headers)) return { tried: [], omitted: 0, route: undefined };
-      const host = hosts.find(headers.authority)?.();
+      const host = hostOf(headers);
       if (host === undefined) return { tried: [], omitted: 0, route: undefined };
-      const domain = hosts.domainOf(headers.authority);
+      const domain = hosts.domainOf(hostNameOf(headers) ?? '');
       const virtualHost = { name: host.resource.name, domain };
       const redirect = host.tlsRedirect(headers, info);
       if (redirect !== undefined) return { virtualHost, tried: [], omitted: 0, route: redirect };
       const routes = host.routesFor(headers, info);
-      const { found, ...tried } = yield* tryRoutes(routes, headers, info, runtime);
+      const { found, ...tried } = yield* tryRoutes(routes, {
+        headers,
+        path: host.pathOf(headers.path),
+        info,
+        runtime,
+      });
       return { virtualHost, ...tried, route: found?.resolve(headers, info) };
     },
   };
@@ -67,6 +79,8 @@ interface CompiledHost {
   match(headers: HeaderMap, info: StreamInfo): ResolvedRoute | undefined;
   /** Where it asks for TLS and the request came without. */
   tlsRedirect(headers: HeaderMap, info: StreamInfo): ResolvedRoute | undefined;
+  /** What of a target is matched. */
+  pathOf(target: string): string;
   /** Those that the request may take, in order. */
   routesFor(headers: HeaderMap, info: StreamInfo): readonly CompiledRoute[];
 }
@@ -92,13 +106,12 @@ function compileVirtualHost(
     virtualHost.matcher === undefined
       ? always(compileRoutes(virtualHost.routes))
       : inTree(compileMatcherTree(virtualHost.matcher, compileRoutes, runtime));
+  const pathOf = table.ignorePathParameters === true ? pathWithoutParameters : pathWithoutQuery;
   const match: CompiledHost['match'] = (headers, info) => {
-    const { path } = headers;
-    const mark = path.indexOf('?');
-    return find(headers, mark < 0 ? path : path.slice(0, mark), info)?.resolve(headers, info);
+    return find(headers, pathOf(headers.path), info)?.resolve(headers, info);
   };
   const { requireTls } = virtualHost;
-  const compiled = { resource: virtualHost, routesFor };
+  const compiled = { resource: virtualHost, routesFor, pathOf };
   if (requireTls === 'NONE') return { ...compiled, match, tlsRedirect: () => undefined };
   const redirect = compileTlsRedirect(virtualHost);
   const tlsRedirect: CompiledHost['tlsRedirect'] = (headers, info) => {
@@ -111,6 +124,17 @@ function compileVirtualHost(
     tlsRedirect,
     match: (headers, info) => tlsRedirect(headers, info) ?? match(headers, info),
   };
+}
+
+function pathWithoutQuery(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? target : target.slice(0, mark);
+}
+
+/** Without `;name=value` behind its segments (RFC 3986, section 3.3). */
+function pathWithoutParameters(target: string): string {
+  const path = pathWithoutQuery(target);
+  return path.includes(';') ? path.replace(/;[^/]*/g, '') : path;
 }
 
 interface RouteChoice extends Pick<CompiledHost, 'routesFor'> {

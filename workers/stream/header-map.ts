@@ -1,4 +1,5 @@
-import { isFitField } from './permitted.ts';
+import { headerName } from './header-names.ts';
+import { isFitField, isFitValue } from './permitted.ts';
 import { DEFAULT_ORDER } from './pseudo-order.ts';
 
 /**
@@ -73,15 +74,21 @@ export class HeaderMap {
       this.#removeFrom(name, at + 2);
       return;
     }
-    this.add(name, value);
+    const known = headerName(name)?.name;
+    if (known !== undefined && known !== name) this.set(known, value);
+    else this.add(name, value);
   }
 
-  /** Adds an entry behind the others, whether or not the name is there already. */
+  /**
+   * Adds an entry behind the others, whether or not the name is there already. Whoever gives the
+   * name in another case means the same header.
+   */
   add(name: string, value: string): void {
     if (name.charCodeAt(0) === COLON || name === 'host') return this.#setPseudo(name, value);
-    if (!isFitField(name, value) || (name === CONTENT_LENGTH && this.has(name))) {
-      this.isSuspect = true;
-    }
+    const known = headerName(name)?.name;
+    if (known !== undefined && known !== name) return this.add(known, value);
+    const isFit = known !== undefined && isFitValue(known, value);
+    if (!isFit || (name === CONTENT_LENGTH && this.has(name))) this.isSuspect = true;
     this.#fields.push(name, value);
     this.originalNames?.push(name);
   }
@@ -105,7 +112,9 @@ export class HeaderMap {
       if (!isFitField(name, joined)) this.isSuspect = true;
       return;
     }
-    this.add(name, value);
+    const known = headerName(name)?.name;
+    if (known !== undefined && known !== name) this.append(known, value, separator);
+    else this.add(name, value);
   }
 
   /** Removes every entry of `name`; true when there was one. Pseudo headers become absent. */

@@ -34,6 +34,12 @@ export function isContentLength(value: string): boolean {
  * codec's.
  */
 export function isFitField(name: string, value: string): boolean {
-  if (UNFIT_IN_VALUE.test(value) || headerName(name) === undefined) return false;
+  const known = headerName(name);
+  return known !== undefined && isFitValue(known.name, value);
+}
+
+/** The same of a name that is known to be one, in lower case. */
+export function isFitValue(name: string, value: string): boolean {
+  if (UNFIT_IN_VALUE.test(value)) return false;
   return name === 'content-length' ? LENGTH.test(value) : name !== 'transfer-encoding';
 }

@@ -45,5 +45,5 @@ export interface RequestTracer {
    * The route is known, and no filter has seen the request. Decides whether a new request is
    * sampled, and says so in its id; one that is begun again keeps the decision.
    */
-  begin(headers: HeaderMap, info: StreamInfo): RequestTrace;
+  begin(headers: HeaderMap, info: StreamInfo): RequestTrace | undefined;
 }

@@ -72,7 +72,7 @@ function gather(data: Buffer): Gathered {
   }
 }
 
-/** Of a message that came in these parts so far; undefined while there is none. */
+/** What a message that came in these parts so far says; undefined while there is none. */
 function resultOf(parts: readonly Buffer[], gathered: number): Gathered | undefined {
   if (gathered >= 1 && parts[0]?.[0] !== CLIENT_HELLO) return { kind: 'other' };
   if (gathered < HANDSHAKE_HEADER) return undefined;

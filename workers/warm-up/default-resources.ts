@@ -105,6 +105,7 @@ export const MANAGER_DEFAULTS: Omit<HttpConnectionManager, 'routes' | 'statPrefi
   via: '',
   suppressEnvoyHeaders: false,
   streamIdleTimeoutMs: 300_000,
+  streamFlushTimeoutMs: 300_000,
   requestTimeoutMs: 0,
   requestHeadersTimeoutMs: 0,
   idleTimeoutMs: 3_600_000,

@@ -100,10 +100,13 @@ export interface CircuitBreakerThresholds {
   readonly retryBudget?: { readonly budgetPercent: number; readonly minRetryConcurrency: number };
 }
 
-export type Http1ClientOptions = Pick<
+export interface Http1ClientOptions extends Pick<
   Http1ServerOptions,
   'enableTrailers' | 'allowChunkedLength' | 'headerCase'
->;
+> {
+  /** Targets in absolute form (RFC 9112, section 3.2.2), as other proxies want them. */
+  readonly sendsFullUrl?: true;
+}
 
 export interface UpstreamHttpOptions {
   readonly protocol: 'HTTP1' | 'HTTP2' | 'DOWNSTREAM' | 'AUTO';

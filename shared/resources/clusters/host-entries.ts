@@ -97,7 +97,7 @@ function alikeOf(like: HostResource, hosts: readonly HostResource[]): AlikeHosts
   return { like, addresses, count: hosts.length };
 }
 
-/** Of a host whose id is its address. */
+/** The address of a host whose id is its address. */
 function addressOf(id: string): HostAddress {
   const colon = id.lastIndexOf(':');
   const isV6 = id.charCodeAt(0) === OPENING_BRACKET;

@@ -5,6 +5,7 @@
  */
 import type { Dictionary, Struct } from '../../text/dictionary.ts';
 import type { HeaderChanges } from './headers.ts';
+import type { HeaderMutationRule } from '../filters/http/header-mutation.ts';
 import type { CorsPolicy } from '../filters/http/cors.ts';
 import type { RateLimitPolicy } from './rate-limits.ts';
 import type { TracedRoute } from '../tracing/tracing.ts';
@@ -30,6 +31,10 @@ export interface RouteConfigurationResource {
   readonly internalOnlyHeaders: readonly string[];
   readonly mostSpecificHeaderMutationsWins: boolean;
   readonly ignorePortInHostMatching: boolean;
+  /** Lower case: names the virtual host in place of the authority; without it there is none. */
+  readonly virtualHostHeader?: string;
+  /** `;name=value` behind a segment is not matched. */
+  readonly ignorePathParameters?: true;
   readonly maxDirectResponseBodySizeBytes: number;
   readonly typedPerFilterConfig: PerFilterConfig;
 }
@@ -182,6 +187,8 @@ export interface RequestMirrorPolicy {
   readonly clusterHeader?: string;
   readonly fraction?: RuntimeFraction;
   readonly disableShadowHostSuffixAppend: boolean;
+  readonly hostRewriteLiteral?: string;
+  readonly requestMutations?: readonly HeaderMutationRule[];
 }
 
 export interface UpgradeConfig {

@@ -102,7 +102,7 @@ function* changes(
   }
 }
 
-/** Of each resource that changed in between, once. */
+/** The difference of each resource that changed in between, once. */
 function* differences(
   history: ConfigView['history'],
   { from, to = history.lastId, ...wanted }: Wanted & { from: number; to: number | undefined },

@@ -73,7 +73,7 @@ class YamlPrinter {
   }
 }
 
-/** Of a value as JSON has it. */
+/** A scalar of YAML for a value as JSON has it. */
 function scalar(json: string): string {
   if (!json.startsWith('"')) return json;
   const text = JSON.parse(json) as string;

@@ -30,7 +30,7 @@ export function jsonResponse(value: JsonValue): AdminResponse {
   };
 }
 
-/** Of what is made while it is sent. */
+/** An answer in JSON that is made while it is sent. */
 export function lazyJsonResponse(object: LazyObject): AdminResponse {
   return { status: 200, contentType: JSON_TYPE, body: printLazyJson(object) };
 }

@@ -11,7 +11,7 @@ import type { ResourceStore } from '../../store/resource-store.ts';
 const ROUTES = 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration';
 const SCOPE = 'type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration';
 
-/** Of listeners from elsewhere; those of the bootstrap are in the store by themselves. */
+/** Routes in listeners of control planes; those of the bootstrap are in the store by themselves. */
 export function* inlineRoutes(store: ResourceStore): Generator<DumpedResource> {
   for (const { source, lastUpdatedMs, routes } of versionsOf(store)) {
     if (source !== 'dynamic') continue;

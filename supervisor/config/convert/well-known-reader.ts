@@ -269,7 +269,7 @@ function readWellKnownAny(
   return any;
 }
 
-/** Of an Any that has a type alone. */
+/** The value of an Any that has a type alone. */
 function emptyValue(type: MessageType): unknown {
   switch (type.fullName) {
     case 'google.protobuf.Duration':

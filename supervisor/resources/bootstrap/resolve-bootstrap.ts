@@ -18,7 +18,7 @@ import type { StaticResources } from '../../store/static-store.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { checkWritable } from '../writable-file.ts';
 import { resolveAdmin } from './admin.ts';
-import { allowsInternalListeners, checkBootstrapExtensions } from './bootstrap-extensions.ts';
+import { allowsInternalListeners, resolveBootstrapExtensions } from './bootstrap-extensions.ts';
 import { checkNode, checkNamedSources, resolveDynamicResources } from './dynamic-resources.ts';
 import { resolveOverloadManager } from './overload-manager.ts';
 import { checkRuntimeSources, resolveRuntime } from './runtime-layers.ts';
@@ -97,6 +97,11 @@ const FIELDS = knownFields<Bootstrap>(
 /** Envoy's limit on regular expressions when the runtime sets none. */
 const REGEX_PROGRAM_SIZE = 100;
 
+function resolveOwnFields(message: Bootstrap, scope: Scope): ResolvedBootstrap['adminPages'] {
+  refuseOtherFields(message, FIELDS, scope);
+  return resolveBootstrapExtensions(message, scope);
+}
+
 /** What others name. */
 function namedResources({
   static_resources: { clusters = [], secrets = [] } = {},
@@ -135,8 +140,7 @@ export async function resolveBootstrap(
     maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),
   };
   const scope = new Scope(context);
-  refuseOtherFields(message, FIELDS, scope);
-  checkBootstrapExtensions(message, scope);
+  const adminPages = resolveOwnFields(message, scope);
   checkSecrets(secrets, scope.at('static_resources'));
   const overload = resolveOverloadManager(message.overload_manager, scope.at('overload_manager'));
   checkStatsIntervals(message, scope);
@@ -155,6 +159,7 @@ export async function resolveBootstrap(
   checkNode(node, { dynamic, resources, usesRuntime }, scope);
   const { cluster_manager: manager = {} } = message;
   const bootstrap: ResolvedBootstrap = {
+    adminPages,
     dynamic,
     maxRegexProgramSize: context.maxRegexProgramSize,
     disabledExtensions: overrides.disabledExtensions,

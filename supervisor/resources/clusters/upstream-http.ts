@@ -57,7 +57,7 @@ const COMMON_FIELDS = knownFields<CommonOptions>(
   ['headers_with_underscores_action'],
 );
 const HTTP1_FIELDS = knownFields<Http1ProtocolOptions>(
-  ['header_key_format', 'enable_trailers', 'allow_chunked_length'],
+  ['header_key_format', 'enable_trailers', 'allow_chunked_length', 'send_fully_qualified_url'],
   // Of the server's side alone, or of a parser that is not there.
   [
     'allow_absolute_url',
@@ -238,6 +238,7 @@ function resolveHttp1(
     enableTrailers: message.enable_trailers ?? false,
     allowChunkedLength: message.allow_chunked_length ?? false,
     headerCase: headerCase(message, scope),
+    ...(message.send_fully_qualified_url === true ? { sendsFullUrl: true as const } : {}),
   };
 }
 

@@ -70,6 +70,7 @@ const FIELDS = knownFields<ManagerMessage>(
     'strip_any_host_port',
     'stream_error_on_invalid_http_message',
     'strip_trailing_host_dot',
+    'stream_flush_timeout',
     'early_header_mutation_extensions',
     'append_x_forwarded_port',
     'append_local_overload',

@@ -29,6 +29,7 @@ const MAX_REQUEST_HEADERS_COUNT = 100;
 type Limits = Pick<
   HttpConnectionManager,
   | 'streamIdleTimeoutMs'
+  | 'streamFlushTimeoutMs'
   | 'requestTimeoutMs'
   | 'requestHeadersTimeoutMs'
   | 'idleTimeoutMs'
@@ -46,8 +47,10 @@ export function resolveLimits(message: ManagerMessage, scope: Scope): Limits {
   const common = message.common_http_protocol_options ?? {};
   refuseOtherFields(common, FIELDS, scope.at('common_http_protocol_options'));
   const underscores = common.headers_with_underscores_action;
+  const streamIdleTimeoutMs = durationMsOr(message.stream_idle_timeout, STREAM_IDLE_TIMEOUT_MS);
   return {
-    streamIdleTimeoutMs: durationMsOr(message.stream_idle_timeout, STREAM_IDLE_TIMEOUT_MS),
+    streamIdleTimeoutMs,
+    streamFlushTimeoutMs: durationMsOr(message.stream_flush_timeout, streamIdleTimeoutMs),
     requestTimeoutMs: durationMsOr(message.request_timeout, 0),
     requestHeadersTimeoutMs: durationMsOr(message.request_headers_timeout, 0),
     idleTimeoutMs: durationMsOr(common.idle_timeout, IDLE_TIMEOUT_MS),

@@ -8,7 +8,15 @@ import { type ListenerScope, resolveChainMatch } from './filter-chain-match.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
 
 const FIELDS = knownFields<FilterChainMessage>(
-  ['filter_chain_match', 'filters', 'transport_socket', 'transport_socket_connect_timeout', 'name'],
+  [
+    'filter_chain_match',
+    'filters',
+    'transport_socket',
+    'transport_socket_connect_timeout',
+    'name',
+    // Read by the listener.
+    'use_proxy_proto',
+  ],
   ['metadata'],
 );
 

@@ -11,6 +11,7 @@ import type {
   FilterChain,
   ListenerResource,
 } from '../../../shared/resources/listener.ts';
+import { PLAIN_PROXY_PROTOCOL } from '../filters/listener/proxy-protocol.ts';
 import type { ListenerFilter } from '../../../shared/resources/filters/listener-filters.ts';
 import type { AddressToBind } from '../../resolved/address-to-bind.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
@@ -186,7 +187,8 @@ function serveConnections(
     message.listener_filters ?? [],
     listener.at('listener_filters'),
   );
-  const listenerFilters = withInspector(withOriginal(configured, message), chains.filterChains);
+  const own = withProxyProtocol(configured, message);
+  const listenerFilters = withInspector(withOriginal(own, message), chains.filterChains);
   return { ...chains, listenerFilters };
 }
 
@@ -197,6 +199,14 @@ function withOriginal(
 ): readonly ListenerFilter[] {
   const isThere = filters.some(({ kind }) => kind === 'original_dst');
   return handsOff && !isThere ? [{ kind: 'original_dst' }, ...filters] : filters;
+}
+
+/** The older way to ask for the filter; the first chain decides for all, as in Envoy. */
+function withProxyProtocol(
+  filters: readonly ListenerFilter[],
+  { filter_chains: chains = [] }: ListenerMessage,
+): readonly ListenerFilter[] {
+  return chains[0]?.use_proxy_proto === true ? [...filters, PLAIN_PROXY_PROTOCOL] : filters;
 }
 
 /** Chains that ask for what TLS clients say first need the filter that reads it. */

@@ -10,7 +10,9 @@ import type {
 import type { Any } from '../../../shared/api/well-known.ts';
 import type { RequestMirrorPolicy } from '../../../shared/resources/routes/route.ts';
 import type { HedgePolicy, RetryPolicy } from '../../../shared/resources/routes/retry-policy.ts';
+import { toByteString } from '../../../shared/regex/byte-string.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveHeaderRules } from '../filters/http/header-mutation.ts';
 import { resolveRuntimeFraction } from '../matchers/fraction.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
@@ -19,7 +21,14 @@ import type { ClusterReferences } from './cluster-references.ts';
 import { resolveHedgePolicy, resolveRetryPolicy } from './retry-policy.ts';
 
 const MIRROR_FIELDS = knownFields<MirrorMessage>(
-  ['cluster', 'cluster_header', 'runtime_fraction', 'disable_shadow_host_suffix_append'],
+  [
+    'cluster',
+    'cluster_header',
+    'runtime_fraction',
+    'disable_shadow_host_suffix_append',
+    'host_rewrite_literal',
+    'request_headers_mutations',
+  ],
   ['trace_sampled'],
 );
 
@@ -79,7 +88,13 @@ function resolveMirrorPolicy(
   if (cluster !== '') {
     references.check(cluster, 'route: unknown shadow cluster', scope.at('cluster'));
   }
+  const { host_rewrite_literal: host = '', request_headers_mutations: mutations } = message;
   return {
+    ...optional('hostRewriteLiteral', host === '' ? undefined : toByteString(host)),
+    ...optional(
+      'requestMutations',
+      mutations && resolveHeaderRules(mutations, scope.at('request_headers_mutations')),
+    ),
     ...optional('cluster', cluster === '' ? undefined : cluster),
     ...optional('clusterHeader', header === '' ? undefined : asciiLower(header)),
     ...optional('fraction', fraction === undefined ? undefined : resolveRuntimeFraction(fraction)),

@@ -4,6 +4,7 @@ import type { RouteConfigurationResource } from '../../../shared/resources/route
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
 import { resolveClusterPlugin } from './cluster-plugins.ts';
 import { ClusterReferences } from './cluster-references.ts';
 import { DomainCheck } from './domains.ts';
@@ -27,6 +28,8 @@ const FIELDS = knownFields<RouteConfiguration>(
     'max_direct_response_body_size_bytes',
     'request_mirror_policies',
     'ignore_port_in_host_matching',
+    'ignore_path_parameters_in_path_matching',
+    'vhost_header',
     'typed_per_filter_config',
     'cluster_specifier_plugins',
   ],
@@ -75,9 +78,23 @@ export function resolveRouteConfiguration(
     ...resolveHeaderChanges(message, scope),
     internalOnlyHeaders: (message.internal_only_headers ?? []).map(asciiLower),
     mostSpecificHeaderMutationsWins: message.most_specific_header_mutations_wins ?? false,
-    ignorePortInHostMatching: message.ignore_port_in_host_matching ?? false,
+    ...resolveWhatIsMatched(message),
     maxDirectResponseBodySizeBytes: limit,
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
+  };
+}
+
+type WhatIsMatched = Pick<
+  RouteConfigurationResource,
+  'ignorePortInHostMatching' | 'virtualHostHeader' | 'ignorePathParameters'
+>;
+
+function resolveWhatIsMatched(message: RouteConfiguration): WhatIsMatched {
+  const { vhost_header: header = '', ignore_path_parameters_in_path_matching: ignores } = message;
+  return {
+    ignorePortInHostMatching: message.ignore_port_in_host_matching ?? false,
+    ...optional('virtualHostHeader', header === '' ? undefined : asciiLower(header)),
+    ...(ignores === true ? { ignorePathParameters: true } : {}),
   };
 }
 

@@ -59,6 +59,14 @@ export class HostList {
     return this.#states.get(id);
   }
 
+  /** Those that are in the list, whatever it says of them. Most stand where they stood. */
+  known(hosts: readonly HostResource[]): readonly HostResource[] {
+    return hosts.filter(
+      ({ id }, position) =>
+        this.#ordered[position]?.given.id === id || this.#states.get(id) !== undefined,
+    );
+  }
+
   /** These are the hosts from now on. Returns whether anything but the order is new. */
   set(hosts: readonly HostResource[], { isChange, hasOtherPolicy }: SetRemarks): boolean {
     const { stats, outlier } = this.#options;
@@ -118,7 +126,7 @@ export class HostList {
   #stateOf(host: HostResource, position: number, changes: SetChanges): HostState | undefined {
     // Most hosts of a large set stand where they stood.
     let state = this.#ordered[position];
-    if (state?.given !== host) state = this.#states.get(host.id);
+    if (state?.given.id !== host.id) state = this.#states.get(host.id);
     const { priorities, added } = changes;
     if (state === undefined) {
       added.push(host);
@@ -132,7 +140,8 @@ export class HostList {
     }
     // Where the source says nothing new of it, it is what it was.
     if (!isSameHost(state.given, host)) {
-      const isSent = !isSameButForHealth(state.given, host);
+      // Of one that is another for balancers, and makes the whole set another, no more is asked.
+      const isSent = changes.isOther || !isSameButForHealth(state.given, host);
       const { health } = state.host;
       for (const priority of this.#changeHost(state, host)) priorities.add(priority);
       // Another reason for the same health is shown, but as in Envoy no other set.
@@ -160,12 +169,14 @@ export class HostList {
   /** Returns the priorities in which the host counts as one that came or went. */
   #changeHost(state: HostState, host: HostResource): readonly number[] {
     const { checks, stats } = this.#options;
-    const priorities = [...changedPriorities(state.given, host)];
+    const { metadata } = state.given;
+    let priorities = changedPriorities(state.given, host);
     if (checks.isChecked(state.given) !== checks.isChecked(host)) {
       checks.learnAgain(state, host);
-      priorities.push(host.priority);
+      priorities = [...priorities, host.priority];
     }
-    if (!isDeepStrictEqual(state.given.metadata, host.metadata)) stats.matched([host]);
+    const isMatched = metadata !== host.metadata && !isDeepStrictEqual(metadata, host.metadata);
+    if (isMatched) stats.matched([host]);
     const joined = joinState(host, state);
     // The object that stood for the host before, while it says the same.
     if (!isSameHost(state.host, joined)) state.host = joined;

@@ -1,6 +1,7 @@
 /** Whether two versions of a host, or of a list of hosts, say the same. */
 import { isDeepStrictEqual } from 'node:util';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { atOnce, type Steps } from '../../loop/loop-turns.ts';
 import { isSamePlace } from '../../../shared/resources/clusters/host-place.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,18 +26,31 @@ export function keepSameHosts(
   before: readonly HostResource[],
   after: readonly HostResource[],
 ): readonly HostResource[] {
+  return atOnce(keepSameHostsInSteps(before, after));
+}
+
+/** Hosts that are compared in one step. */
+const HOSTS_PER_STEP = 1000;
+
+/** As `keepSameHosts`. */
+export function* keepSameHostsInSteps(
+  before: readonly HostResource[],
+  after: readonly HostResource[],
+): Steps<readonly HostResource[]> {
   let isOther = before.length !== after.length;
   let byId: ReadonlyMap<string, HostResource> | undefined;
-  const kept = after.map((host, position) => {
+  const kept: HostResource[] = [];
+  for (const [position, host] of after.entries()) {
     let known = before[position];
     if (known?.id !== host.id) {
       byId ??= new Map(before.map((each) => [each.id, each]));
       known = byId.get(host.id);
     }
-    if (known !== undefined && isSameHost(known, host)) return known;
-    isOther = true;
-    return host;
-  });
+    const same = known !== undefined && isSameHost(known, host) ? known : undefined;
+    isOther ||= same === undefined;
+    kept.push(same ?? host);
+    if (kept.length % HOSTS_PER_STEP === 0) yield;
+  }
   return isOther ? kept : before;
 }
 
@@ -45,8 +59,10 @@ export function keepSameHosts(
  */
 export function changedPriorities(before: HostResource, after: HostResource): readonly number[] {
   const isElsewhere = before.priority !== after.priority || !isSamePlace(before, after);
-  return isElsewhere ? [before.priority, after.priority] : [];
+  return isElsewhere ? [before.priority, after.priority] : NONE;
 }
+
+const NONE: readonly number[] = [];
 
 function isSameValue(before: unknown, after: unknown): boolean {
   if (before === after) return true;

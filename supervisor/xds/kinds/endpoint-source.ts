@@ -8,11 +8,12 @@ import type {
   HostResource,
 } from '../../../shared/resources/clusters/cluster.ts';
 import { canonicalName } from '../../resolved/resource-locator.ts';
+import { atOnce, LoopTurns } from '../../loop/loop-turns.ts';
 import { durationMsOr } from '../../resources/values.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { HostSink, HostSource } from '../../upstreams/sources/host-source.ts';
-import { keepSameHosts } from '../../upstreams/sources/same-host.ts';
+import { keepSameHostsInSteps } from '../../upstreams/sources/same-host.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoverySources, OpenSubscription } from '../subscriptions/discovery-sources.ts';
 import type {
@@ -44,6 +45,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   #known: HostsByEndpoint | undefined;
   #present: ClusterHostsResource | undefined;
   readonly #clock: Clock;
+  readonly #turns: LoopTurns;
   readonly #log: EndpointEnvironment['log'];
   /** Until the present assignment is too old. */
   #lifetime: Timer | undefined;
@@ -56,6 +58,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     { sources, resolver, statStore, clock, log }: EndpointEnvironment,
   ) {
     this.#clock = clock;
+    this.#turns = new LoopTurns(clock);
     this.#log = log;
     this.#cluster = resource.name;
     this.#serviceName = serviceName;
@@ -92,21 +95,29 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     const known = new KnownHosts(this.#known);
     const { resolved: sent, error } = this.#resolver.hosts(this.#cluster, found.message, known);
     if (error !== undefined) return error;
-    this.#sink.confirmed(sent.hosts);
-    this.#beginLifetime(found.message);
     const isLarge = sent.hosts.length > LARGE_SET;
     this.#known = isLarge ? known.resolved : undefined;
-    if (isLarge) await nextTurn();
-    const before = this.#present;
-    const resolved = { ...sent, hosts: keepSameHosts(before?.hosts ?? [], sent.hosts) };
-    if (before?.hosts === resolved.hosts && isDeepStrictEqual(before, resolved)) {
-      this.#sink.count('update_no_rebuild');
+    this.#beginLifetime(found.message);
+    const { hosts: before = [] } = this.#present ?? {};
+    const comparing = keepSameHostsInSteps(before, sent.hosts);
+    if (!isLarge) {
+      this.#sink.confirmed(sent.hosts);
+      this.#takeOther({ ...sent, hosts: atOnce(comparing) });
       return undefined;
     }
-    if (isLarge) await nextTurn();
-    if (this.#isClosed) return undefined;
-    this.#take(resolved);
+    await nextTurn();
+    if (!this.#isClosed) this.#sink.confirmed(sent.hosts);
+    const hosts = await this.#turns.run(comparing);
+    await nextTurn();
+    if (!this.#isClosed) this.#takeOther({ ...sent, hosts });
     return undefined;
+  }
+
+  #takeOther(resolved: ClusterHostsResource): void {
+    const before = this.#present;
+    const isSame = before?.hosts === resolved.hosts && isDeepStrictEqual(before, resolved);
+    if (isSame) this.#sink.count('update_no_rebuild');
+    else this.#take(resolved);
   }
 
   /** Envoy's words. */

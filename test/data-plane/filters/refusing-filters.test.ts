@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
+import type { RouterFilterSettings } from '../../../shared/resources/filters/http/router.ts';
 import { startDataPlane } from '../../support/parts/data-plane.ts';
 import { openRaw } from '../../support/peers/raw-client.ts';
 import { type HttpUpstream, startHttpUpstream } from '../../support/peers/upstream.ts';
 
-const ROUTER: HttpFilter = {
+const ROUTER: RouterFilterSettings = {
   kind: 'router',
   name: 'router',
   options: {
@@ -82,6 +83,42 @@ describe('body_size_limit', () => {
       await post('Transfer-Encoding: chunked', '5\r\n01234\r\n5\r\n01234\r\n0\r\n\r\n'),
       /^HTTP\/1.1 200 /,
     );
+  });
+});
+
+/** As Envoy 1.40 answers them. */
+const STRICT: readonly (readonly [name: string, value: string, isRead: boolean])[] = [
+  ['x-envoy-max-retries', '1', true],
+  ['x-envoy-max-retries', '99999999999', true],
+  ['x-envoy-max-retries', 'a', false],
+  ['x-envoy-max-retries', '-1', false],
+  ['x-envoy-upstream-rq-timeout-ms', 'x', false],
+  ['x-envoy-upstream-rq-per-try-timeout-ms', '', false],
+  ['x-envoy-retry-on', '5xx, connect-failure', true],
+  ['x-envoy-retry-on', '', true],
+  ['x-envoy-retry-on', '5xx,bad', false],
+  ['x-envoy-retry-grpc-on', 'cancelled', true],
+  ['x-envoy-retry-grpc-on', 'zz', false],
+];
+
+describe('strict_check_headers', () => {
+  it('refuses requests whose headers cannot be read', async () => {
+    await using upstream = await startHttpUpstream();
+    const strictHeaders = [...new Set(STRICT.map(([name]) => name))];
+    const filters = [{ ...ROUTER, options: { ...ROUTER.options, strictHeaders } }];
+    // Of clients from outside these headers are removed before.
+    const internalCidrs = [{ address: '127.0.0.0', prefixLength: 8 }];
+    await using plane = await startDataPlane({
+      upstreamPorts: [upstream.port],
+      manager: { filters, useRemoteAddress: true, internalCidrs },
+    });
+    for (const [name, value, isRead] of STRICT) {
+      const answer = await ask(plane.port, `GET / HTTP/1.1\r\nHost: h\r\n${name}: ${value}\r\n`);
+      if (isRead) assert.match(answer, /^HTTP\/1.1 200 /, `${name}: ${value}`);
+      else assert.match(answer, /^HTTP\/1.1 400 /, `${name}: ${value}`);
+      const text = `invalid header '${name}' with value '${value}'`;
+      assert.equal(answer.endsWith(text), !isRead, answer);
+    }
   });
 });
 

@@ -20,7 +20,6 @@ import { waitUntil } from '../../support/wait.ts';
 import { Flag, FrameType } from '../../../workers/http2/frames.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = http2.constants;
-const MIB = 1024 * 1024;
 const HTTP1 = { enableTrailers: true, allowChunkedLength: false, headerCase: 'lower' } as const;
 
 describe('an HTTP/2 client', () => {
@@ -124,24 +123,6 @@ describe('an HTTP/2 client', () => {
     assert.equal(broken.code, NGHTTP2_INTERNAL_ERROR);
     assert.equal(whole.body, 'ok');
     assert.equal(whole.code, NGHTTP2_NO_ERROR);
-  });
-
-  it('reads one stream slowly while its siblings go on', async () => {
-    const large = Buffer.alloc(8 * MIB, 'x');
-    await using upstream = await startHttpUpstream((request, response) =>
-      response.end(request.url === '/large' ? large : 'small'),
-    );
-    await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
-    await using client = await openHttp2(plane.port);
-    const slow = client.session.request({ ':path': '/large' });
-    await new Promise((resolve) => slow.once('response', resolve));
-    for (let count = 0; count < 20; count++) {
-      assert.equal((await client.ask({ ':path': '/small' })).body, 'small');
-    }
-    const active = plane.stats().get('http2.streams_active');
-    assert.equal(active, 1);
-    const whole = await exchange(slow);
-    assert.equal(whole.body.length, large.length);
   });
 
   it('is told by GOAWAY in two steps that it has asked enough', async () => {

@@ -66,6 +66,35 @@ describe('request mirroring', () => {
     client.destroy();
   });
 
+  it('changes headers and the name as the policy says', async () => {
+    await using upstream = await startHttpUpstream();
+    await using mirror = await startHttpUpstream();
+    const option = {
+      name: 'x-b',
+      format: 'v-%REQ(:PATH)%',
+      appendAction: 'APPEND_IF_EXISTS_OR_ADD',
+      keepEmptyValue: false,
+    } as const;
+    const requestMutations = [
+      { kind: 'remove', name: 'x-a' },
+      { kind: 'append', option },
+    ] as const;
+    const policies = [{ ...MIRROR, hostRewriteLiteral: 'new.test', requestMutations }];
+    await using plane = await planeWith(upstream.port, mirror.port, policies);
+    const client = await openRaw(plane.port);
+    client.send('GET /m HTTP/1.1\r\nhost: h.test\r\nx-a: 1\r\n\r\n');
+    await client.until('hello');
+    await waitUntil('the mirror', () => mirror.requests.length === 1);
+    const headers = mirror.requests[0]?.headers ?? {};
+    assert.deepEqual(
+      [headers.host, headers['x-a'], headers['x-b']],
+      ['new.test', undefined, 'v-/m'],
+    );
+    const own = upstream.requests[0]?.headers ?? {};
+    assert.deepEqual([own.host, own['x-a'], own['x-b']], ['h.test', '1', undefined]);
+    client.destroy();
+  });
+
   it('answers the client although the mirror breaks, and counts the failure there', async () => {
     await using upstream = await startHttpUpstream();
     await using mirror = await startRawUpstream((socket) => {

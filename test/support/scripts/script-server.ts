@@ -30,6 +30,8 @@ export interface ScriptServerOptions {
   /** Fields of the filter's message. */
   readonly fields?: object;
   readonly routes?: readonly object[];
+  /** Fields of the listener. */
+  readonly listener?: object;
   readonly upstreamPort: number;
   readonly run?: Partial<RunOptions>;
 }
@@ -50,7 +52,9 @@ export async function startScriptServer(options: ScriptServerOptions): Promise<S
   const filters = [scriptFilter(path, options.fields), ROUTER];
   const sluice = await startSluice({
     bootstrap: bootstrap({
-      listeners: [httpListener(routes, { hcm: { http_filters: filters } })],
+      listeners: [
+        { ...httpListener(routes, { hcm: { http_filters: filters } }), ...options.listener },
+      ],
       clusters: [staticCluster('up', [options.upstreamPort])],
     }),
     scratch,

@@ -92,7 +92,7 @@ export function writeMap(writer: ProtoWriter, field: number, map: Dictionary<str
   }
 }
 
-/** Of the stream, else of its connection. */
+/** Metadata of the stream, else of its connection. */
 export function knownMetadata(info: StreamInfo, name: string): Struct | undefined {
   return info.dynamicMetadata?.get(name) ?? info.connection.dynamicMetadata?.get(name);
 }

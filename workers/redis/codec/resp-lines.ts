@@ -68,7 +68,7 @@ export function isWellFormed(kind: keyof typeof FORMS, line: string): boolean {
 const NUMBER_FORM = /^-?\d+$/;
 const INTEGER_MAX = 2n ** 63n - 1n;
 
-/** Of items or bytes; above every limit where it is no safe number. */
+/** How many items or bytes follow; above every limit where it is no safe number. */
 export function lengthOf(line: string): number {
   if (!NUMBER_FORM.test(line) || Object.is(Number(line), -0)) {
     throw new RespError('a length that is no number');

@@ -183,7 +183,7 @@ interface Place {
   readonly port: number;
 }
 
-/** Of `address:port`; names are not looked up. */
+/** The place that `address:port` names; names are not looked up. */
 function placeOf(address: string): Place | undefined {
   const colon = address.lastIndexOf(':');
   const port = address.slice(colon + 1);

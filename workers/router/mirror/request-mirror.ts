@@ -7,6 +7,9 @@ import type { RequestMirrorPolicy } from '../../../shared/resources/routes/route
 import { isEnabled, type Runtime } from '../../loop/runtime.ts';
 import type { TerminalCallbacks } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
+import { JOINED_IN_REQUESTS } from '../../stream/joined-headers.ts';
+import type { HeaderMutation } from '../../routing/header-mutations.ts';
+import { compileHeaderRules } from '../../routing/header-rules.ts';
 import type { ClusterRoute } from '../../stream/route.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { ClusterManager } from '../../upstream/cluster-manager.ts';
@@ -41,7 +44,8 @@ export function startMirrors(
     const cluster = context.clusters.get(clusterName(policy, request.headers));
     if (cluster === undefined) continue;
     const mirror = new RequestMirror(request.callbacks);
-    mirror.start(context.client, cluster, mirroredHeaders(request.headers, policy), request);
+    const headers = mirroredHeaders(request, policy);
+    mirror.start(context.client, cluster, headers, request);
     (mirrors ??= []).push(mirror);
   }
   return mirrors === undefined ? undefined : new RequestMirrors(mirrors);
@@ -142,10 +146,23 @@ function clusterName({ cluster, clusterHeader }: RequestMirrorPolicy, headers: H
   return clusterHeader === undefined ? (cluster ?? '') : (headers.get(clusterHeader) ?? '');
 }
 
+const mutationsOf = new WeakMap<RequestMirrorPolicy, HeaderMutation | undefined>();
+
 /** The request as it goes to the mirror, which its host's name says. */
-function mirroredHeaders(headers: HeaderMap, policy: RequestMirrorPolicy): HeaderMap {
+function mirroredHeaders(
+  { headers, callbacks }: MirroredRequest,
+  policy: RequestMirrorPolicy,
+): HeaderMap {
   const copy = headers.clone();
-  if (!policy.disableShadowHostSuffixAppend) copy.authority = mirrorHost(headers.authority);
+  const { hostRewriteLiteral: host, requestMutations: rules } = policy;
+  if (rules !== undefined) {
+    if (!mutationsOf.has(policy)) {
+      mutationsOf.set(policy, compileHeaderRules(rules, JOINED_IN_REQUESTS));
+    }
+    mutationsOf.get(policy)?.(copy, callbacks.info);
+  }
+  if (host !== undefined) copy.authority = host;
+  else if (!policy.disableShadowHostSuffixAppend) copy.authority = mirrorHost(headers.authority);
   return copy;
 }
 

@@ -28,13 +28,9 @@ export interface TriedRoutes extends Pick<ExplainedRouting, 'tried' | 'omitted'>
 /** One step per route. */
 export function* tryRoutes(
   routes: readonly CompiledRoute[],
-  headers: HeaderMap,
-  info: StreamInfo,
-  runtime: Runtime,
+  asked: Asked & { readonly path: string },
 ): Steps<TriedRoutes> {
-  const { path } = headers;
-  const mark = path.indexOf('?');
-  const bare = mark < 0 ? path : path.slice(0, mark);
+  const { headers, path: bare, info } = asked;
   const tried: TriedRoute[] = [];
   let omitted = 0;
   for (const [position, route] of routes.entries()) {
@@ -47,7 +43,6 @@ export function* tryRoutes(
     }
     const said = { position, name, match: routeText(match) };
     if (fits) return { found: route, tried: [...tried, said], omitted };
-    const asked = { headers, info, runtime };
     const why = route.matchesPath(headers, bare)
       ? firstFailure(match, asked)
       : failed('path', pathText(match.path, match.caseSensitive), quoted(bare));

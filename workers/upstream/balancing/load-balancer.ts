@@ -77,7 +77,7 @@ export type MakePicker = (
   source: string,
 ) => HostPicker;
 
-/** Of a balancer that looks at hosts with each choice. */
+/** The preparation of a balancer that looks at hosts with each choice: none. */
 export function* nothingToPrepare(): Steps<() => void> {
   yield;
   return () => undefined;

@@ -57,7 +57,7 @@ function isEven(weights: ArrayLike<number>): boolean {
   return true;
 }
 
-/** Of so many hosts of one weight, whichever they are. */
+/** Stats of a table for so many hosts of one weight, whichever they are. */
 export function evenStats({ sizes, hosts }: LazyTable): TableStats {
   const weights = Array.from({ length: hosts }, () => 1 / hosts);
   return typeof sizes === 'number'

@@ -51,7 +51,7 @@ type PutInForce = (() => void) | undefined;
 
 type Index = Map<string, UpstreamHost>;
 
-/** Of work on so many hosts. */
+/** How soon work on so many hosts is done. */
 export function hasteOf(hosts: number): Haste {
   return hosts > LARGE_SET ? 'later' : 'soon';
 }

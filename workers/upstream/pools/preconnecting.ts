@@ -57,7 +57,7 @@ export class Preconnecting {
   }
 }
 
-/** Of all hosts together, in this worker. */
+/** The load of all hosts together, in this worker. */
 function loadOf(hosts: readonly UpstreamHost[]): PoolLoad {
   const sum = { pending: 0, active: 0, capacity: 0 };
   for (const host of hosts) {

@@ -9,6 +9,8 @@ interface RouterOptions {
   readonly suppressEnvoyHeaders: boolean;
   readonly respectExpectedRqTimeout: boolean;
   readonly startChildSpan: boolean;
+  /** Lower case: requests are refused where one of them says what Envoy cannot read. */
+  readonly strictHeaders?: readonly string[];
   readonly upstreamLogs: readonly AccessLogConfig[];
   /**
    * What attempts pass before the codec, at clusters that say nothing of it themselves; never empty.

@@ -53,7 +53,8 @@ export function seconds(help: string): ReturnType<typeof parsed<number, undefine
   );
 }
 
-function readClient(given: string): string | BadParam {
+/** An address, a range, or what clients print as their address. */
+export function readClient(given: string): string | BadParam {
   const [ip = '', length, ...rest] = given.split('/');
   if (length === undefined) return given;
   const version = isIP(ip);

@@ -3,6 +3,7 @@ import type { Router } from '../../../../shared/api/generated/envoy/extensions/f
 import type { RouterFilterSettings } from '../../../../shared/resources/filters/http/router.ts';
 import { resolveAccessLogs } from '../../access-logs/access-log.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
+import { asciiLower } from '../../matchers/string-matcher.ts';
 import type { Scope } from '../../scope.ts';
 import { optional } from '../../values.ts';
 import { terminalHttpFilter } from '../http-filter-row.ts';
@@ -16,6 +17,7 @@ const FIELDS = knownFields<Router>(
     'upstream_http_filters',
     'suppress_envoy_headers',
     'respect_expected_rq_timeout',
+    'strict_check_headers',
   ],
   // CONNECT is refused by itself; the other counts gRPC failures in a statistic of their own.
   ['reject_connect_request_early_data', 'suppress_grpc_request_failure_code_stats'],
@@ -29,7 +31,7 @@ export const ROUTER_FILTER = terminalHttpFilter(
 
 function resolveRouter(message: Router, scope: Scope, name: string): RouterFilterSettings {
   refuseOtherFields(message, FIELDS, scope);
-  const { upstream_http_filters: upstream = [] } = message;
+  const { upstream_http_filters: upstream = [], strict_check_headers: strict = [] } = message;
   const filters = resolveRouterFilters(upstream, scope.at('upstream_http_filters'));
   return {
     kind: 'router',
@@ -39,6 +41,7 @@ function resolveRouter(message: Router, scope: Scope, name: string): RouterFilte
       suppressEnvoyHeaders: message.suppress_envoy_headers ?? false,
       respectExpectedRqTimeout: message.respect_expected_rq_timeout ?? false,
       startChildSpan: message.start_child_span ?? false,
+      ...optional('strictHeaders', strict.length > 0 ? strict.map(asciiLower) : undefined),
       ...optional('upstreamFilters', filters.length > 0 ? filters : undefined),
       upstreamLogs: resolveAccessLogs(message.upstream_log, scope.at('upstream_log')),
     },

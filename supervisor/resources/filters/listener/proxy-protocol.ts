@@ -27,6 +27,15 @@ export const PROXY_PROTOCOL_FILTER = extension(
   resolveProxyProtocol,
 );
 
+/** Without any options. */
+export const PLAIN_PROXY_PROTOCOL: ProxyProtocolFilter = {
+  kind: 'proxy_protocol',
+  allowsWithout: false,
+  disallowedVersions: [],
+  statPrefix: '',
+  rules: [],
+};
+
 function resolveProxyProtocol(message: ProxyProtocol, scope: Scope): ProxyProtocolFilter {
   refuseOtherFields(message, FIELDS, scope);
   if (message.tlv_location === 'FILTER_STATE') {

@@ -12,7 +12,8 @@ export interface FakeContext {
 
 /** Counts nothing; indices are all 0. */
 /** Levels that nobody sets for a time. */
-export const UNTIMED: Pick<AdminContext['logging'], 'snapshot' | 'timed'> = {
+export const UNTIMED: Pick<AdminContext['logging'], 'snapshot' | 'timed' | 'watchRequests'> = {
+  watchRequests: () => undefined,
   snapshot: () => ({ default: 'info', components: {}, files: [] }),
   timed: { begin: () => undefined, keep: () => undefined, leftMs: undefined },
 };

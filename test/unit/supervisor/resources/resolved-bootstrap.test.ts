@@ -22,6 +22,7 @@ describe('a resolved bootstrap', () => {
         {
           node: { id: '', cluster: '', zone: '', metadata: dictionary() },
           clusters: [],
+          adminPages: [],
           listeners: [],
           runtimeLayers: [],
           workerKillTimeoutMs: 30_000,

@@ -82,7 +82,7 @@ function writeResponse(writer: ProtoWriter, info: StreamInfo, config: LogService
   writer.integer(8, info.downstreamHeaderBytesSent);
 }
 
-/** Of headers that are there; several values of one name are joined by commas. */
+/** Writes the headers that are there; several values of one name are joined by commas. */
 function writeHeaders(
   writer: ProtoWriter,
   field: number,

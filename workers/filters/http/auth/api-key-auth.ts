@@ -122,7 +122,7 @@ function forward(
   if (forwarding.hidesKey) for (const place of places) removeKey(headers, place);
 }
 
-/** Of the first place that has one; empty when none has. */
+/** The key in the first place that has one; empty when none has. */
 function keyOf(headers: HeaderMap, places: readonly KeyPlace[]): string {
   for (const place of places) {
     const key = keyAt(headers, place);

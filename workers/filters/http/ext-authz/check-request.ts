@@ -89,12 +89,12 @@ function visitAll(
   if (body !== undefined) visit(PARTIAL, String(body.isPartial));
 }
 
-/** Of a map of texts. */
+/** Writes an entry of a map of texts. */
 function entry(writer: ProtoWriter, field: number): Visit {
   return (name, value) => writer.textPair(field, name, value);
 }
 
-/** Of envoy.config.core.v3.HeaderMap, whose values are bytes. */
+/** Writes an entry of envoy.config.core.v3.HeaderMap, whose values are bytes. */
 function rawEntry(writer: ProtoWriter): Visit {
   return (name, value) => {
     writer.message(1, () => {

@@ -261,7 +261,7 @@ function isUpgrade(headers: HeaderMap): boolean {
   return headers.protocol !== '' || (headers.has('upgrade') && headers.has('connection'));
 }
 
-/** Of all levels; the most specific one counts where several have a key. */
+/** The extensions of all levels; the most specific one counts where several have a key. */
 function extensionsOf(levels: readonly ExtAuthzPerRoute[]): Dictionary<string> {
   const [only] = levels;
   if (only === undefined) return NO_EXTENSIONS;

@@ -113,7 +113,7 @@ function unpack(data: Buffer, wire: number, into: WireValue[]): void {
   if (shift > 0n) throw new TranscodeError(BROKEN_OFF);
 }
 
-/** Of a field of a whole number, with its sign. */
+/** The whole number of a field, with its sign. */
 export function integerOf(kind: ProtoKind, value: WireValue): bigint {
   if (typeof value === 'bigint') {
     switch (kind) {
@@ -205,7 +205,7 @@ export function floatingBytes(kind: ProtoKind, value: number): Buffer {
   return bytes;
 }
 
-/** Of a field that is no list. Throws TranscodeError where there are several. */
+/** The value of a field that is no list. Throws TranscodeError where there are several. */
 export function singleOf(field: ProtoField, values: readonly WireValue[]): WireValue | undefined {
   if (values.length > 1) {
     throw new TranscodeError(`repeated entries for singular field number ${field.number}`);

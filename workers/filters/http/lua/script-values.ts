@@ -19,7 +19,7 @@ export function toScript(value: unknown): LuaValue {
   return table;
 }
 
-/** Of what a script puts into metadata; an error for what has no place there. */
+/** What a script puts into metadata, as a value; an error for what has no place there. */
 export function fromScript(state: LuaState, value: LuaValue): unknown {
   let count = 0;
   const convert = (each: LuaValue, depth: number): unknown => {

@@ -155,6 +155,7 @@ class ScriptFilter extends PassThroughFilter {
   #begin(instance: ScriptInstance, headers: HeaderMap, endStream: boolean): HeadersStatus {
     instance.count('requests');
     this.#instance = instance;
+    if (instance.isEmpty) return 'continue';
     const stream = new ScriptStream(instance, this.#callbacks, headers);
     this.#stream = stream;
     try {

@@ -58,6 +58,8 @@ export class ScriptInstance {
   readonly makeState: (() => unknown) | undefined;
   readonly request: Half;
   readonly response: Half;
+  /** It has no function at all: nothing is made for its streams. */
+  readonly isEmpty: boolean;
 
   constructor(
     parts: ScriptParts,
@@ -70,6 +72,7 @@ export class ScriptInstance {
     this.moduleId = moduleId;
     this.request = requestHalf(handlers);
     this.response = responseHalf(handlers);
+    this.isEmpty = this.request.isEmpty && this.response.isEmpty && handlers.onEnd === undefined;
     this.makeState = makeState;
   }
 

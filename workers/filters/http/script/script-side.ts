@@ -10,14 +10,8 @@ import { ScriptHeaders } from './script-headers.ts';
 import { bytesOf, FAILED, FAULT_REPLY, isReply, localReply } from './script-results.ts';
 import type { Half } from './script-half.ts';
 import { ScriptWait } from './script-wait.ts';
-import type { SideParts, Way } from './script-ways.ts';
+import type { Mode, SideParts, Way } from './script-ways.ts';
 import { isPromise, type ScriptInstance } from './script-instance.ts';
-
-/**
- * `passing`: nothing is awaited. `busy`: a function has not settled. `collecting`: the body is kept
- * until it is whole. `open`: the module is left out from here on. `over`: answered, or at its end.
- */
-type Mode = 'passing' | 'busy' | 'collecting' | 'open' | 'over';
 
 export class ScriptSide {
   readonly #instance: ScriptInstance;
@@ -135,7 +129,7 @@ export class ScriptSide {
     if (isReply(value)) return this.#answer(value);
     if (wantsBody) {
       this.#mode = 'collecting';
-      if (this.#kept?.isWhole === true) this.#collected(this.#kept);
+      if (this.#kept !== undefined) this.#collect(this.#kept);
       return;
     }
     this.#letHeadersGo();
@@ -283,10 +277,15 @@ export class ScriptSide {
     const kept = this.#message();
     kept.add(data, isEnd);
     if (this.#mode !== 'collecting') return kept.pauseWhenFull();
+    this.#collect(kept);
+  }
+
+  /** What came while the headers were asked about counts, too. */
+  #collect(kept: KeptMessage): void {
     if (kept.isTooLarge) {
       this.destroy();
       this.#way.refuseTooLarge(this.#callbacks, this.#instance.context);
-    } else if (isEnd) this.#collected(kept);
+    } else if (kept.isWhole) this.#collected(kept);
   }
 
   #message(): KeptMessage {

@@ -21,6 +21,12 @@ export interface SideParts {
   readonly map: HeaderMap;
 }
 
+/**
+ * `passing`: nothing is awaited. `busy`: a function has not settled. `collecting`: the body is kept
+ * until it is whole. `open`: the module is left out from here on. `over`: answered, or at its end.
+ */
+export type Mode = 'passing' | 'busy' | 'collecting' | 'open' | 'over';
+
 export const REQUEST_WAY: Way = {
   isRequest: true,
   continueHeaders: (callbacks) => callbacks.continueDecoding(),
