@@ -19,6 +19,7 @@ import { http2Questions } from './support/http2-questions.ts';
 import { questions, type Question, type Sample } from './support/questions.ts';
 import { redisQuestions, startRedis } from './support/redis-questions.ts';
 import { isInstalled, type Running } from './support/processes.ts';
+import { scriptQuestions } from './scripts/script-questions.ts';
 import { serviceQuestions } from './support/service-questions.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -63,6 +64,7 @@ try {
     ...questions,
     ...http2Questions,
     ...serviceQuestions,
+    ...scriptQuestions,
     ...redisQuestions,
   ].filter(({ name }) => chosen(values.only, name))) {
     report(question, await askInTurns(question));
@@ -82,7 +84,9 @@ async function askInTurns(question: Question): Promise<Map<Contender, Sample[]>>
   const certificate = kind === undefined ? {} : { certificate: certificateFiles(folder, kind) };
   for (let round = 0; round < (isMemory ? 1 : rounds); round++) {
     for (const [index, contender] of [...samples.keys()].entries()) {
-      const plain = { folder, port: 18_100 + index, upstreamPort, traits, ...certificate };
+      const port = 18_100 + index;
+      const isSluice = contender.kind === 'sluice';
+      const plain = { folder, port, upstreamPort, traits, isSluice, ...certificate };
       const filters = question.filters?.(plain);
       const place = { ...plain, ...(filters === undefined ? {} : { filters }) };
       const running = await contender.start(place);

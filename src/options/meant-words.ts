@@ -25,6 +25,8 @@ const HABITS = new Map([
 ]);
 const BOOTSTRAP = /\.(ya?ml|json|pb|pb_text|prototxt)$/i;
 
+const isLong = (word: string): boolean => word.startsWith('--');
+
 /** Undefined: nothing is near. */
 export function meantWords(word: string): string | undefined {
   const name = word.replace(/=.*/s, '');
@@ -38,8 +40,10 @@ export function meantWords(word: string): string | undefined {
     );
   }
   if (!name.startsWith('--')) return undefined;
-  return nearestName(
+  const near = nearestName(
     name,
     optionEntries.map(([key]) => flagOf(key)),
   );
+  // Of what people write who know another program, mistyped.
+  return near ?? HABITS.get(nearestName(name, [...HABITS.keys()].filter(isLong)) ?? '');
 }

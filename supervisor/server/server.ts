@@ -19,6 +19,7 @@ import type { HotRestartSession } from '../hot-restart/session.ts';
 import { LifeCycle } from '../life-cycle/life-cycle.ts';
 import { formatProblem } from '../config/config-error.ts';
 import { loadConfiguration } from '../start/load-configuration.ts';
+import { listenerLines } from './announce-listeners.ts';
 import { ServerAdmin } from './server-admin.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { reportPhases, type PhaseReports } from '../life-cycle/phase-reports.ts';
@@ -248,6 +249,7 @@ export class Server {
     if (this.#input.ending.isRequested) return;
     parts.dynamic.listeners.serving();
     log.info('all dependencies initialized. starting workers');
+    for (const line of listenerLines(parts.listeners.status())) log.info(line);
   }
 
   #continue(): void {

@@ -31,6 +31,8 @@ export interface BootstrapParts {
   readonly certificate?: CertificateFiles;
   readonly traits?: readonly Trait[];
   readonly filters?: FilterParts;
+  /** Whose it is: of Sluice alone, or of Envoy. */
+  readonly isSluice?: boolean;
   /** Where the access log of the trait goes. */
   readonly folder?: string;
 }

@@ -1,6 +1,6 @@
 /** What the doctor says: of each thing that was looked at, how it is, why, and what helps. */
 
-export type Health = 'ok' | 'unknown' | 'warning' | 'error';
+type Health = 'ok' | 'unknown' | 'warning' | 'error';
 
 export interface Finding {
   /** What was looked at, in one word or two. */

@@ -11,7 +11,7 @@ export interface Sample {
   readonly connections: readonly ConnectionSample[];
 }
 
-export const TOTALS = [
+const TOTALS = [
   'rq_total',
   'rq_active',
   'rq_2xx',

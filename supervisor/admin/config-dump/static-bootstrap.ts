@@ -73,13 +73,12 @@ function* readParts(config: ConfigView): Steps<Parts, ''> {
   const extensions = new Map<string, JsonObject>();
   for (const { name, message } of config.extensions().filters) extensions.set(name, message);
   const assignments = new Map<string, DumpedResource>();
-  for (const assignment of config.endpoints().dynamic) {
-    yield '';
-    assignments.set(assignment.name, assignment);
-  }
-  for (const assignment of config.endpoints().static) {
-    yield '';
-    assignments.set(assignment.name, assignment);
+  const { static: own, dynamic } = config.endpoints();
+  for (const list of [own, dynamic]) {
+    for (const assignment of list) {
+      yield '';
+      assignments.set(assignment.name, assignment);
+    }
   }
   return { routes, secrets, extensions, assignments };
 }

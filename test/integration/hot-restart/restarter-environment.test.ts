@@ -22,6 +22,7 @@ const UNSHARE = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
 const [unshare = '', ...namespace] = UNSHARE;
 const mayUnshare = spawnSync(unshare, [...namespace, 'true']).status === 0;
 const hasPython = spawnSync('python3', ['--version']).status === 0;
+const GUIDE = join(import.meta.dirname, '../../../../docs/migrate.md');
 const OWN = join(import.meta.dirname, '../../../../test/support/programs/epoch-restarter.py');
 
 describe('sluice-restarter as PID 1', () => {
@@ -61,8 +62,11 @@ describe('a restarter in Python', () => {
     const script = epochs.scratch.file('start.sh');
     const log = epochs.scratch.file('server.log');
     const words = [...epochTexts(epochs), '--log-path', log].join(' ');
-    const command = `exec ${process.execPath} ${MAIN} ${words} --restart-epoch "$RESTART_EPOCH"`;
-    writeFileSync(script, `#!/bin/sh\n${command}\n`, { mode: 0o755 });
+    // The guide's script, with the program, the file and the times of this test.
+    const guided = guideScript()
+      .replace('exec sluice -c /etc/envoy/envoy.yaml', `exec ${process.execPath} ${MAIN} ${words}`)
+      .replace(' --drain-time-s 45 --parent-shutdown-time-s 60', '');
+    writeFileSync(script, guided, { mode: 0o755 });
     // Envoy's own script behaves the same; it may be named here.
     const program = process.env['HOT_RESTARTER'] ?? OWN;
     await using restarter = runRestarter(['python3', program, script]);
@@ -81,6 +85,14 @@ describe('a restarter in Python', () => {
     assert.deepEqual(await once(restarter.process, 'exit'), [0, null]);
   });
 });
+
+/** What docs/migrate.md has hot-restarter.py start. */
+function guideScript(): string {
+  const text = readFileSync(GUIDE, 'utf8');
+  const script = /```sh\n(#!\/bin\/sh\n[^]*?)```/.exec(text)?.[1] ?? '';
+  assert.match(script, /^exec sluice -c .* --restart-epoch "\$RESTART_EPOCH" /m);
+  return script;
+}
 
 function serverCount(restarter: RunningRestarter): number {
   return childrenOf(restarter.process.pid ?? 0).length;

@@ -11,6 +11,7 @@ describe('hints for a refused command line', () => {
     ['--concurency', '--concurrency'],
     ['--config', '--config-path'],
     ['--validate', '--mode validate'],
+    ['--valdate', '--mode validate'],
     ['-v', '--version'],
     ['bootstrap.yaml', '-c bootstrap.yaml'],
     ['chekc', 'check'],

@@ -99,12 +99,13 @@ describe('log files', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  function open(flushMinBytes = 1024, at = path, pages = pagesOfOne()) {
+  function open(flushMinBytes = 1024, at = path, pages = pagesOfOne(), isTerminal = false) {
     const events = new RecordedEvents();
     const { clock, tick } = manualClock();
     const turnFor = (fd: number): PipeTurn => new PipeTurn(fd, pages);
     const options = { flushIntervalMs: 10_000, flushMinBytes, clock, turnFor };
-    const file = new LogFile(at, openTarget({ kind: 'file', path: at }), options, events);
+    const target = { ...openTarget({ kind: 'file', path: at }), isTerminal };
+    const file = new LogFile(at, target, options, events);
     return { file, events, tick };
   }
 
@@ -119,6 +120,13 @@ describe('log files', () => {
     await events.until(() => events.seen.bytes === 14);
     assert.equal(readFileSync(path, 'latin1'), 'one\ntwo\nthree\n');
     assert.deepEqual([events.seen.buffered, events.seen.writes, events.seen.timer], [3, 2, 1]);
+    await file.close();
+  });
+
+  it('write each line at once where somebody looks', async () => {
+    const { file, events } = open(1024, path, pagesOfOne(), true);
+    for (const line of ['one\n', 'two\n']) file.write(line);
+    await events.until(() => events.seen.bytes === 8);
     await file.close();
   });
 

@@ -89,7 +89,7 @@ export class LogFile {
     if (this.#interval === undefined) {
       this.#startInterval();
       this.#flush();
-    } else if (this.#freshBytes >= this.#options.flushMinBytes) {
+    } else if (this.#target.isTerminal || this.#freshBytes >= this.#options.flushMinBytes) {
       this.#flush();
     }
   }

@@ -4,6 +4,7 @@
  * so that nobody has to read them yet.
  */
 import { fstatSync, open, openSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { appendFlags } from '../../../../shared/process/append-flags.ts';
 
 import type { LineLogConfig } from '../../../../shared/resources/access-loggers/lines.ts';
@@ -12,6 +13,8 @@ export interface LogTarget {
   readonly fd: number;
   /** Writes of whole lines up to this size are never mixed with those of others. */
   readonly isPipe: boolean;
+  /** Somebody looks: each line is written at once. */
+  readonly isTerminal: boolean;
   /** Absent: a descriptor that was inherited, which is neither reopened nor closed. */
   readonly path?: string;
 }
@@ -39,10 +42,10 @@ export function openTarget(sink: Sink): LogTarget {
   const inherited = inheritedDescriptor(sink);
   if (inherited !== undefined || sink.kind !== 'file') {
     const fd = inherited ?? STDOUT;
-    return { fd, isPipe: isPipe(fd) };
+    return { fd, ...kindOf(fd) };
   }
   const fd = openSync(sink.path, appendFlags(sink.path), FILE_MODE);
-  return { fd, isPipe: isPipe(fd), path: sink.path };
+  return { fd, ...kindOf(fd), path: sink.path };
 }
 
 /** Opens a file again without keeping the loop waiting. */
@@ -52,7 +55,7 @@ export function reopenTarget(
 ): void {
   open(path, appendFlags(path), FILE_MODE, (error, fd) => {
     if (error !== null) done(error, undefined);
-    else done(undefined, { fd, isPipe: isPipe(fd), path });
+    else done(undefined, { fd, ...kindOf(fd), path });
   });
 }
 
@@ -69,7 +72,7 @@ function inheritedDescriptor(sink: Sink): number | undefined {
   }
 }
 
-function isPipe(fd: number): boolean {
+function kindOf(fd: number): Pick<LogTarget, 'isPipe' | 'isTerminal'> {
   const stat = fstatSync(fd);
-  return stat.isFIFO() || stat.isSocket();
+  return { isPipe: stat.isFIFO() || stat.isSocket(), isTerminal: isatty(fd) };
 }
