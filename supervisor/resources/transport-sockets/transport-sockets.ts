@@ -32,6 +32,12 @@ const STARTTLS_NAME = 'envoy.transport_sockets.starttls';
 const TLS_PART = 'tls_socket_config';
 const TAP_TYPE = `${SOCKETS}.tap.v3.Tap`;
 
+/**
+ * Connections stay in the clear until a network filter asks for TLS, which only filters of Envoy's
+ * contributors do (those of PostgreSQL and SMTP): the settings of TLS are only checked.
+ */
+const STARTTLS = {};
+
 const rawBuffer = extension(
   'envoy.transport_sockets.raw_buffer',
   `${SOCKETS}.raw_buffer.v3.RawBuffer`,
@@ -50,8 +56,10 @@ export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<DownstreamSocketOptions>
     extension(
       STARTTLS_NAME,
       `${SOCKETS}.starttls.v3.StartTlsConfig`,
-      (message: StartTlsConfig, scope) =>
-        inTheClear(resolveDownstreamTls(message.tls_socket_config ?? {}, scope.at(TLS_PART))),
+      (message: StartTlsConfig, scope) => {
+        resolveDownstreamTls(message.tls_socket_config ?? {}, scope.at(TLS_PART));
+        return STARTTLS;
+      },
     ),
   ],
 );
@@ -68,8 +76,10 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocketOptions>(
     extension(
       STARTTLS_NAME,
       `${SOCKETS}.starttls.v3.UpstreamStartTlsConfig`,
-      (message: UpstreamStartTlsConfig, scope) =>
-        inTheClear(resolveUpstreamTls(message.tls_socket_config ?? {}, scope.at(TLS_PART))),
+      (message: UpstreamStartTlsConfig, scope) => {
+        resolveUpstreamTls(message.tls_socket_config ?? {}, scope.at(TLS_PART));
+        return STARTTLS;
+      },
     ),
     around(
       resolveUpstreamSocket,
@@ -90,14 +100,6 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocketOptions>(
     ),
   ],
 );
-
-/**
- * A connection stays in the clear until a network filter asks for TLS, which only filters of Envoy's
- * contributors do (those of PostgreSQL and SMTP): the settings of TLS are only checked.
- */
-function inTheClear(_: unknown): Record<string, never> {
-  return {};
-}
 
 /** Plain bytes after a reported problem, too. */
 export function resolveDownstreamSocket(
