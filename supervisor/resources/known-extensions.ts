@@ -26,7 +26,8 @@ import { COMPRESSION_LIBRARIES } from './filters/http/compressor/compression-lib
 import { SESSION_STATES } from './filters/http/stateful-session.ts';
 import { CERTIFICATE_VALIDATORS } from './tls/spiffe.ts';
 import { CUSTOM_ANSWERS } from './filters/http/matching/custom-response.ts';
-import { CACHE_STORES } from './filters/http/matching/http-cache.ts';
+import { RATE_LIMIT_DESCRIPTORS } from './routes/rate-limit-extensions.ts';
+import { CACHE_STORES, CACHE_V2_STORES } from './filters/http/matching/cache-stores.ts';
 import { FILTERS as HTTP_FILTERS } from './filters/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
 import { EARLY_MUTATIONS } from './http/early-mutations.ts';
@@ -77,6 +78,8 @@ const registries: readonly Registry[] = [
   FORMATTERS,
   LOG_FILTERS,
   CACHE_STORES,
+  CACHE_V2_STORES,
+  RATE_LIMIT_DESCRIPTORS,
   CERTIFICATE_VALIDATORS,
   CUSTOM_ANSWERS,
   HEADER_FORMATTERS,

@@ -62,7 +62,10 @@ export function compileManager(
   };
   const own = {
     ledger: routerLedger,
-    upstreamLogs: upstreamLogs.logs,
+    upstreamLogs:
+      upstreamLogs.logs.length === 0
+        ? undefined
+        : { logs: upstreamLogs.logs, moments: routerOf(config).options.upstreamLogMoments },
     attemptFilters: makeAttemptFilters(routerOf(config).options.upstreamFilters, filterContext),
   };
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });

@@ -1,4 +1,5 @@
 /** Every HTTP filter that may stand before the router: one row each, kind and factory. */
+import { makeRateLimitQuotaFilter } from './http/rate-limit-quota/rate-limit-quota.ts';
 import { assert } from '../../shared/process/assert.ts';
 import { KindTable } from '../../shared/resources/by-kind.ts';
 import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
@@ -52,6 +53,7 @@ import { makeTapFilter } from './http/tap.ts';
 import { makeTransformFilter } from './http/transform.ts';
 import { makeCompositeFilter } from './http/composite.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
+import { makeHttpCacheV2Filter } from './http/cache/http-cache-v2.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
 import { makeDiscoveredFilter } from './http/discovered.ts';
 
@@ -106,6 +108,8 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   on_demand: makeOnDemandFilter,
   oauth2: makeOAuth2Filter,
   cache: makeHttpCacheFilter,
+  cache_v2: makeHttpCacheV2Filter,
+  rate_limit_quota: makeRateLimitQuotaFilter,
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),

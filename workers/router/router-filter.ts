@@ -181,7 +181,7 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
   #routeTo(route: ClusterRoute, headers: HeaderMap, endStream: boolean): void {
     const callbacks = this.#callbacks;
     const { clusters, ledger, overload } = this.#context;
-    const cluster = clusters.get(route.clusterName);
+    const cluster = clusters.get(callbacks.info.overridingCluster ?? route.clusterName);
     if (cluster === undefined) {
       ledger.unrouted('no_cluster');
       answerNoCluster(callbacks, route);

@@ -146,6 +146,8 @@ export class StreamInfo {
   trace: RequestTrace | undefined = undefined;
   /** By filter name; made by the first filter that writes. */
   dynamicMetadata: Map<string, Struct> | undefined = undefined;
+  /** The request goes there in place of its route's cluster. */
+  overridingCluster: string | undefined = undefined;
   /** By namespace: the bytes of a google.protobuf.Any. */
   typedMetadata: Map<string, Uint8Array> | undefined = undefined;
   filterState: FilterState | undefined = undefined;

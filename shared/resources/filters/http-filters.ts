@@ -2,6 +2,7 @@
  * Every HTTP filter, one line each. What workers may receive, which factories they need and which
  * stats there are follows from this list.
  */
+import { RATE_LIMIT_QUOTA_DECLARATION } from './http/limits/rate-limit-quota.ts';
 import { type DeclaredBy, templatesOf } from './declare-filter.ts';
 import { ADAPTIVE_CONCURRENCY_DECLARATION } from './http/limits/adaptive-concurrency.ts';
 import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.ts';
@@ -17,7 +18,7 @@ import { COMPRESSOR_DECLARATION } from './http/compressor.ts';
 import { CORS_DECLARATION } from './http/cors.ts';
 import { CSRF_DECLARATION } from './http/csrf.ts';
 import { CUSTOM_RESPONSE_DECLARATION } from './http/matching/custom-response.ts';
-import { HTTP_CACHE_DECLARATION } from './http/matching/http-cache.ts';
+import { HTTP_CACHE_DECLARATION, HTTP_CACHE_V2_DECLARATION } from './http/matching/http-cache.ts';
 import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
 import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
@@ -101,6 +102,8 @@ const HTTP_FILTERS = [
   API_KEY_AUTH_DECLARATION,
   COMPOSITE_DECLARATION,
   HTTP_CACHE_DECLARATION,
+  HTTP_CACHE_V2_DECLARATION,
+  RATE_LIMIT_QUOTA_DECLARATION,
   CUSTOM_RESPONSE_DECLARATION,
   GRPC_STATS_DECLARATION,
   GRPC_WEB_DECLARATION,

@@ -2,6 +2,8 @@
  * What of a request its rate limits go by, as routes and filters say it. Texts are byte strings,
  * formats are substitution formats. Source: envoy.config.route.v3.RateLimit.
  */
+import type { CelExpression } from '../../cel/expression.ts';
+import type { MatchInput } from './matcher-tree.ts';
 import type { IpRange } from '../../addresses/ip-ranges.ts';
 import type { RateLimitBucket } from './rate-limit-bucket.ts';
 import type { HeaderMatcher, QueryParameterMatcher } from './matchers.ts';
@@ -19,6 +21,8 @@ export interface RateLimitPolicy {
   readonly appliesWhenDone: boolean;
   /** In place of the service's own limit. */
   readonly limit?: RateLimitOverride;
+  /** Whether headers tell of it; absent: as the filter says. */
+  readonly tells?: boolean;
   /** How much a request counts; absent: as much as the filter says. */
   readonly hits?: RateLimitHits;
 }
@@ -73,6 +77,27 @@ export type RateLimitAction =
       readonly queryParameters: readonly QueryParameterMatcher[];
       /** Absent: any client; inverted: all but these. */
       readonly clients?: { readonly ranges: readonly IpRange[]; readonly isInverted: boolean };
+    }
+  | {
+      readonly kind: 'expression';
+      readonly key: string;
+      readonly expression: CelExpression;
+      readonly skipIfAbsent: boolean;
+    }
+  /** An empty value gives no entry. */
+  | { readonly kind: 'input'; readonly key: string; readonly input: MatchInput }
+  /** The token is read, not verified: that is another filter's business. */
+  | {
+      readonly kind: 'jwt_claim';
+      readonly key: string;
+      readonly place: 'header' | 'cookie';
+      /** Of a header in lower case. */
+      readonly name: string;
+      /** In front of the token; empty: there is none. */
+      readonly prefix: string;
+      readonly path: readonly string[];
+      readonly defaultValue: string;
+      readonly skipIfAbsent: boolean;
     }
   | {
       readonly kind: 'metadata';

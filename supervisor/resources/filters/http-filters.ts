@@ -2,6 +2,7 @@
  * Every HTTP filter that configuration may name, one row each; what their types say of routes is in
  * the same rows.
  */
+import { RATE_LIMIT_QUOTA_FILTER } from './http/rate-limit-quota.ts';
 import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
 import { ALTERNATE_PROTOCOLS_CACHE } from './http/protocols/alternate-protocols-cache.ts';
 import { ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
@@ -21,7 +22,7 @@ import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
 import { CORS_FILTER } from './http/cors.ts';
 import { CSRF_FILTER } from './http/csrf.ts';
 import { CUSTOM_RESPONSE_FILTER } from './http/matching/custom-response.ts';
-import { HTTP_CACHE_FILTER } from './http/matching/http-cache.ts';
+import { HTTP_CACHE_FILTER, HTTP_CACHE_V2_FILTER } from './http/matching/http-cache.ts';
 import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_FILTER } from './http/ext-authz/ext-authz.ts';
@@ -111,6 +112,8 @@ const ROWS = {
   composite: [compositeFilter(resolveInner), matchedFilter(resolveInner)],
   custom_response: CUSTOM_RESPONSE_FILTER,
   cache: HTTP_CACHE_FILTER,
+  cache_v2: HTTP_CACHE_V2_FILTER,
+  rate_limit_quota: RATE_LIMIT_QUOTA_FILTER,
   grpc_web: GRPC_WEB_FILTER,
   grpc_json_transcoder: TRANSCODER_FILTER,
   grpc_http1_bridge: HTTP1_BRIDGE_FILTER,

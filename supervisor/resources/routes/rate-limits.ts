@@ -19,6 +19,7 @@ import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
 import { resolveQueryParameterMatchers } from '../matchers/query-parameter-matcher.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import { resolveMetadataKey } from '../metadata.ts';
+import { resolveExtensionAction } from './rate-limit-extensions.ts';
 import { type Cidr, resolveCidr } from '../http/cidr.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
@@ -30,6 +31,7 @@ const FIELDS = knownFields<RateLimit>([
   'apply_on_stream_done',
   'limit',
   'hits_addend',
+  'x_ratelimit_option',
 ]);
 const ACTION_FIELDS = knownFields<ActionMessage>([
   'request_headers',
@@ -44,6 +46,7 @@ const ACTION_FIELDS = knownFields<ActionMessage>([
   'remote_address_match',
   'metadata',
   'dynamic_metadata',
+  'extension',
 ]);
 
 const IPV4_BITS = 32;
@@ -65,10 +68,16 @@ export function resolveRateLimits(
       disableKey: message.disable_key ?? '',
       actions: actions.filter((action) => action !== undefined),
       appliesWhenDone: message.apply_on_stream_done ?? false,
+      ...optional('tells', tellsOf(message)),
       ...optional('limit', resolveOverride(message.limit)),
       ...optional('hits', resolveHits(message, place.at('hits_addend'))),
     };
   });
+}
+
+function tellsOf({ x_ratelimit_option: option }: RateLimit): boolean | undefined {
+  if (option === 'OFF') return false;
+  return option === 'DRAFT_VERSION_03' ? true : undefined;
 }
 
 function resolveOverride(message: RateLimit['limit']): RateLimitOverride | undefined {
@@ -105,7 +114,8 @@ function resolveAction(message: ActionMessage, scope: Scope): RateLimitAction | 
     resolveGeneric(message, scope) ??
     resolveMatch(message, scope) ??
     resolveAddress(message) ??
-    resolveMetadata(message)
+    resolveMetadata(message) ??
+    (message.extension && resolveExtensionAction(message.extension, scope.at('extension')))
   );
 }
 

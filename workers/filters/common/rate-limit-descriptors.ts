@@ -14,14 +14,17 @@ import { queryOf, queryValue } from '../../stream/query.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import { compileQueryMatchers } from '../../routing/query-matcher.ts';
 import { compileTextFormat } from '../../substitution/compile-format.ts';
+import {
+  compileClaim,
+  compileExpression,
+  compileInput,
+  type EntryMaker,
+} from './extension-descriptors.ts';
 
 export type Descriptor = readonly RateLimitEntry[];
 
 /** Undefined: there is no such descriptor for the request. */
 export type DescriptorMaker = (headers: HeaderMap, info: StreamInfo) => Descriptor | undefined;
-
-/** `absent` leaves the entry out; undefined gives the descriptor up. */
-type EntryMaker = (headers: HeaderMap, info: StreamInfo) => RateLimitEntry | 'absent' | undefined;
 
 /** The descriptors that a request has by these policies, in their order. */
 export function compileDescriptors(
@@ -85,6 +88,12 @@ function compileAction(action: RateLimitAction, nodeCluster: string): EntryMaker
           : { key: 'destination_cluster', value: toByteString(upstreamCluster) };
     case 'metadata':
       return compileMetadata(action);
+    case 'expression':
+      return compileExpression(action);
+    case 'input':
+      return compileInput(action);
+    case 'jwt_claim':
+      return compileClaim(action);
     default:
       return compileWorded(action);
   }

@@ -22,6 +22,8 @@ export interface AskedDescriptor {
   readonly entries: readonly RateLimitEntry[];
   readonly limit?: { readonly requestsPerUnit: number; readonly unit: number } | undefined;
   readonly hits?: { readonly number: number; readonly isNegative: boolean } | undefined;
+  /** Whether headers tell of it; absent: as the filter says. */
+  readonly tells?: boolean | undefined;
 }
 
 export interface AskedLimit {
@@ -42,12 +44,16 @@ export interface LimitStatus {
   readonly name: string;
   readonly remaining: number;
   readonly resetSeconds: number;
+  /** Of its descriptor among those that were asked about. */
+  readonly index: number;
 }
 
 export interface LimitAnswer {
   readonly isOverLimit: boolean;
   /** Of descriptors that have a limit. */
   readonly limits: readonly LimitStatus[];
+  /** When the last of the limits that are exceeded begins again; 0: none is. */
+  readonly retryAfterS: number;
   readonly responseHeaders: readonly LimitHeader[];
   readonly requestHeaders: readonly LimitHeader[];
   readonly body: string;
@@ -104,14 +110,14 @@ function writeDescriptor(writer: ProtoWriter, { entries, limit, hits }: AskedDes
 /** Within `readMessage`. */
 export function readLimitAnswer(bytes: Buffer): LimitAnswer {
   let code = 0;
-  const limits: LimitStatus[] = [];
+  const statuses: ReadStatuses = { count: 0, limits: [], retryAfterS: 0 };
   const responseHeaders: LimitHeader[] = [];
   const requestHeaders: LimitHeader[] = [];
   let body = '';
   let metadata: Struct | undefined;
   visitFields(bytes, (field) => {
     if (field.number === 1) code = field.int32() ?? code;
-    else if (field.number === 2) readStatus(field, limits);
+    else if (field.number === 2) readStatus(field, statuses);
     else if (field.number === 3) responseHeaders.push(readHeader(field));
     else if (field.number === 4) requestHeaders.push(readHeader(field));
     else if (field.number === 5) body = field.bytes()?.toString('latin1') ?? body;
@@ -119,7 +125,8 @@ export function readLimitAnswer(bytes: Buffer): LimitAnswer {
   });
   return {
     isOverLimit: code === OVER_LIMIT,
-    limits,
+    limits: statuses.limits,
+    retryAfterS: statuses.retryAfterS,
     responseHeaders,
     requestHeaders,
     body,
@@ -132,12 +139,20 @@ function structIn(field: ProtoField): Struct | undefined {
   return bytes && readStruct(bytes);
 }
 
-function readStatus(field: ProtoField, limits: LimitStatus[]): void {
+interface ReadStatuses {
+  count: number;
+  readonly limits: LimitStatus[];
+  retryAfterS: number;
+}
+
+function readStatus(field: ProtoField, statuses: ReadStatuses): void {
   let hasLimit = false;
+  let code = 0;
   const limit = { requestsPerUnit: 0, unit: 0, multiplier: 1, name: '' };
   let [remaining, resetSeconds] = [0, 0];
   field.message((part) => {
-    if (part.number === 2) {
+    if (part.number === 1) code = part.int32() ?? code;
+    else if (part.number === 2) {
       hasLimit = true;
       part.message((inner) => readLimit(inner, limit));
     } else if (part.number === 3) remaining = part.integer() ?? remaining;
@@ -147,7 +162,11 @@ function readStatus(field: ProtoField, limits: LimitStatus[]): void {
       });
     }
   });
-  if (hasLimit) limits.push({ ...limit, remaining, resetSeconds });
+  const index = statuses.count++;
+  if (hasLimit) statuses.limits.push({ ...limit, remaining, resetSeconds, index });
+  if (code === OVER_LIMIT) {
+    statuses.retryAfterS = Math.max(statuses.retryAfterS, resetSeconds, 1);
+  }
 }
 
 function readLimit(
@@ -177,8 +196,14 @@ function readHeader(field: ProtoField): LimitHeader {
 
 const WINDOW_SECONDS: readonly number[] = [0, 1, 60, 3600, 86400, 2592000, 31536000, 604800];
 
-/** `X-RateLimit-` headers of draft 3, by the limit that is nearest; none without a limit. */
-export function rateLimitHeaders(limits: readonly LimitStatus[]): readonly LimitHeader[] {
+/**
+ * `X-RateLimit-` headers of draft 3, by the limit that is nearest; none without a limit, or where
+ * that one is not to be told of.
+ */
+export function rateLimitHeaders(
+  limits: readonly LimitStatus[],
+  tells: (index: number) => boolean,
+): readonly LimitHeader[] {
   const [first] = limits;
   if (first === undefined) return [];
   let nearest = first;
@@ -186,10 +211,11 @@ export function rateLimitHeaders(limits: readonly LimitStatus[]): readonly Limit
   for (const limit of limits) {
     if (limit.remaining < nearest.remaining) nearest = limit;
     const window = (WINDOW_SECONDS[limit.unit] ?? 0) * limit.multiplier;
-    if (window === 0) continue;
+    if (window === 0 || !tells(limit.index)) continue;
     const name = limit.name === '' ? '' : `;name="${limit.name}"`;
     policies += `, ${limit.requestsPerUnit};w=${window}${name}`;
   }
+  if (!tells(nearest.index)) return [];
   return [
     ['x-ratelimit-limit', `${nearest.requestsPerUnit}${policies}`],
     ['x-ratelimit-remaining', String(nearest.remaining)],

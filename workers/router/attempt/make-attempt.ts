@@ -2,7 +2,6 @@
  * Makes one attempt of a request: through the host's pool, or as a tunnel where the route ends a
  * CONNECT.
  */
-import type { AccessLog } from '../../access-log/types.ts';
 import { activeFilters } from '../../filter-chain/active-filters.ts';
 import type { FilterFactory } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
@@ -19,7 +18,7 @@ import { tunnelOf } from './tunnel-kind.ts';
 import { UdpTunnel } from './udp-tunnel.ts';
 import { AttemptMeter } from '../ledger/cluster-ledger.ts';
 import { upstreamNames } from './upstream-names.ts';
-import { UpstreamAttemptLog } from './upstream-log.ts';
+import { UpstreamAttemptLog, type UpstreamLogs } from './upstream-log.ts';
 import type { UpstreamRequestOwner } from './attempt-seam.ts';
 import { FilteredRequest } from './filtered-request.ts';
 import { UpstreamRequest } from './upstream-request.ts';
@@ -42,7 +41,7 @@ interface AttemptParts {
   readonly bufferLimitBytes: number;
   readonly timeouts: RequestTimeouts;
   /** Written when the attempt is over. */
-  readonly upstreamLogs: readonly AccessLog[];
+  readonly upstreamLogs: UpstreamLogs | undefined;
   /** Of clusters without filters of their own. */
   readonly attemptFilters: readonly FilterFactory[];
   readonly loop: WorkerLoop;
@@ -68,9 +67,8 @@ export function makeAttempt(
             protocol,
           });
   const log =
-    upstreamLogs.length > 0
-      ? new UpstreamAttemptLog(upstreamLogs, clock.ms, clock.wallMs)
-      : undefined;
+    upstreamLogs &&
+    new UpstreamAttemptLog(upstreamLogs, { info, loop, onException: () => owner.onException() });
   const options = {
     endStream,
     isHeadHeld: false,

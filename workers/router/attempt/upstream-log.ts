@@ -2,12 +2,30 @@
  * What the router's own access logs are told of one attempt: the exchange with the upstream alone,
  * before the route changes the response. Made only where such logs are configured.
  */
+import type { UpstreamLogMoments } from '../../../shared/resources/filters/http/router.ts';
+import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
+import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { AccessLog } from '../../access-log/types.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { StreamInfo } from '../../stream/stream-info.ts';
 
-export class UpstreamAttemptLog {
+export interface UpstreamLogs {
+  readonly logs: readonly AccessLog[];
+  readonly moments: UpstreamLogMoments | undefined;
+}
+
+/** Whose attempt it is. */
+interface LoggedStream {
+  readonly info: StreamInfo;
+  readonly loop: WorkerLoop;
+  onException(): void;
+}
+
+export class UpstreamAttemptLog implements TimerOwner {
   readonly #logs: readonly AccessLog[];
+  readonly #moments: UpstreamLogMoments | undefined;
+  readonly #stream: LoggedStream;
+  readonly #timer: LoopTimer | undefined;
   readonly #startMs: number;
   readonly #startWallMs: number;
   #response: HeaderMap | undefined = undefined;
@@ -15,10 +33,33 @@ export class UpstreamAttemptLog {
   #bytesReceived = 0;
   #isOver = false;
 
-  constructor(logs: readonly AccessLog[], startMs: number, startWallMs: number) {
+  constructor({ logs, moments }: UpstreamLogs, stream: LoggedStream) {
     this.#logs = logs;
-    this.#startMs = startMs;
-    this.#startWallMs = startWallMs;
+    this.#moments = moments;
+    this.#stream = stream;
+    const { ms, wallMs } = stream.loop.clock;
+    this.#startMs = ms;
+    this.#startWallMs = wallMs;
+    if (moments === undefined || moments.intervalMs === 0) return;
+    this.#timer = new LoopTimer(this, 0);
+    stream.loop.timers.list(moments.intervalMs).arm(this.#timer);
+  }
+
+  /** There is a connection. */
+  ready(): void {
+    if (this.#moments?.isReady === true) this.#writeNow('UpstreamPoolReady');
+  }
+
+  onTimer(): void {
+    const { loop } = this.#stream;
+    if (this.#timer !== undefined && this.#moments !== undefined) {
+      loop.timers.list(this.#moments.intervalMs).arm(this.#timer);
+    }
+    this.#writeNow('UpstreamPeriodic');
+  }
+
+  onException(): void {
+    this.#stream.onException();
   }
 
   sent(bytes: number): void {
@@ -38,8 +79,23 @@ export class UpstreamAttemptLog {
   end(stream: StreamInfo, endMs: number, flags: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#timer?.disarm();
+    this.#write('UpstreamEnd', stream, endMs, flags);
+  }
+
+  #writeNow(type: StreamInfo['accessLogType']): void {
+    const { info, loop } = this.#stream;
+    if (!this.#isOver) this.#write(type, info, loop.clock.ms, 0);
+  }
+
+  #write(
+    type: StreamInfo['accessLogType'],
+    stream: StreamInfo,
+    endMs: number,
+    flags: number,
+  ): void {
     const info = new StreamInfo(stream.connection, this.#startMs, this.#startWallMs);
-    info.accessLogType = 'UpstreamEnd';
+    info.accessLogType = type;
     info.endMs = endMs;
     info.downstreamRemoteAddress = stream.downstreamRemoteAddress;
     info.requestHeaders = stream.requestHeaders;

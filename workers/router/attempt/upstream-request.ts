@@ -53,10 +53,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   #isWritePaused = false;
   #isOver = false;
   readonly #options: AttemptOptions;
-  /**
-   * The body is no part of HTTP, and the host has not agreed to that: until it does it would read
-   * the body as further requests.
-   */
+  /** The host has yet to agree to a body that is no part of HTTP: it would read it as requests. */
   #awaitsAgreement = false;
   /** Filters before the codec have yet to let the head go. */
   #isHeadHeld: boolean;
@@ -155,6 +152,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.hasTriedHost = true;
     this.#owner.onHostTried(this);
     this.#owner.onUpstreamConnected(this, connection);
+    this.log?.ready();
     if (maxDurationMs > 0) this.#durationTimer = this.#armed(TIMER_DURATION, maxDurationMs);
     if (!this.#isHeadHeld) this.#sendHead(encoder);
   }

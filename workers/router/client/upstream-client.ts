@@ -60,7 +60,7 @@ export class UpstreamClient {
   readonly #localAddress: string;
 
   constructor({ localAddress, ...context }: ClientContext) {
-    this.#context = { ...context, upstreamLogs: [], attemptFilters: [] };
+    this.#context = { ...context, upstreamLogs: undefined, attemptFilters: [] };
     this.#localAddress = localAddress;
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
-import type { AccessLog } from '../../access-log/types.ts';
+import type { UpstreamLogs } from '../attempt/upstream-log.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { Metadata } from '../../stream/codec.ts';
 import type { FilterFactory, LocalReply } from '../../stream/filter.ts';
@@ -22,7 +22,7 @@ export interface ExchangeContext {
   readonly clusters: ClusterManager;
   readonly ledger: RouterLedger;
   /** Written once per attempt. */
-  readonly upstreamLogs: readonly AccessLog[];
+  readonly upstreamLogs: UpstreamLogs | undefined;
   /** What attempts pass before the codec, at clusters without filters of their own. */
   readonly attemptFilters: readonly FilterFactory[];
 }

@@ -20,6 +20,8 @@ export interface LocalRateLimitOptions {
   readonly perConnection: boolean;
   /** `X-RateLimit-Limit`, `-Remaining` and `-Reset`. */
   readonly rateLimitHeaders: boolean;
+  /** `retry-after`. */
+  readonly tellsRetry: boolean;
   readonly descriptors: readonly DescriptorLimit[];
   /** Of a descriptor with an entry that any value fits: those used last. */
   readonly bucketsPerWildcard: number;

@@ -53,6 +53,7 @@ const FIELDS = knownFields<LocalRateLimit>([
   'request_headers_to_add_when_not_enforced',
   'rate_limited_as_resource_exhausted',
   'max_dynamic_descriptors',
+  'enable_retry_after_header',
 ]);
 
 /** Envoy's own default. */
@@ -77,6 +78,7 @@ function resolveLocalRateLimit(message: LocalRateLimit, scope: Scope): LocalRate
     ),
     perConnection: message.local_rate_limit_per_downstream_connection ?? false,
     rateLimitHeaders: message.enable_x_ratelimit_headers === 'DRAFT_VERSION_03',
+    tellsRetry: message.enable_retry_after_header ?? false,
     ...resolveDescriptors(message, scope),
     ...optional('bucket', bucket && resolveRateLimitBucket(bucket, scope.at('token_bucket'))),
   };

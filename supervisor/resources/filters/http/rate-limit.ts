@@ -52,6 +52,7 @@ const FIELDS = knownFields<RateLimit>([
   'failure_mode_deny_percent',
   'rate_limits',
   'metadata_namespace',
+  'enable_retry_after_header',
 ]);
 
 function resolveOptions(message: RateLimit, scope: Scope): RateLimitOptions | undefined {
@@ -79,12 +80,18 @@ function resolveAnswers(
   scope: Scope,
 ): Pick<
   RateLimitOptions,
-  'isResourceExhausted' | 'rateLimitHeaders' | 'tellsLimited' | 'limitedStatus' | 'responseHeaders'
+  | 'isResourceExhausted'
+  | 'rateLimitHeaders'
+  | 'tellsRetry'
+  | 'tellsLimited'
+  | 'limitedStatus'
+  | 'responseHeaders'
 > {
   const limited = statusNumber(message.rate_limited_status?.code) ?? 429;
   return {
     isResourceExhausted: message.rate_limited_as_resource_exhausted ?? false,
     rateLimitHeaders: message.enable_x_ratelimit_headers === 'DRAFT_VERSION_03',
+    tellsRetry: message.enable_retry_after_header ?? false,
     tellsLimited: message.disable_x_envoy_ratelimited_header !== true,
     limitedStatus: limited < 400 ? 429 : limited,
     responseHeaders: (message.response_headers_to_add ?? []).map((option, index) =>

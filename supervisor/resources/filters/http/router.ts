@@ -1,11 +1,14 @@
 /** Resolves envoy.extensions.filters.http.router.v3.Router. */
 import type { Router } from '../../../../shared/api/generated/envoy/extensions/filters/http/router/v3/router.ts';
-import type { RouterFilterSettings } from '../../../../shared/resources/filters/http/router.ts';
+import type {
+  RouterFilterSettings,
+  UpstreamLogMoments,
+} from '../../../../shared/resources/filters/http/router.ts';
 import { resolveAccessLogs } from '../../access-logs/access-log.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import { asciiLower } from '../../matchers/string-matcher.ts';
 import type { Scope } from '../../scope.ts';
-import { optional } from '../../values.ts';
+import { durationMs, optional } from '../../values.ts';
 import { terminalHttpFilter } from '../http-filter-row.ts';
 import { resolveRouterFilters } from '../upstream-filters.ts';
 
@@ -14,6 +17,7 @@ const FIELDS = knownFields<Router>(
     'dynamic_stats',
     'start_child_span',
     'upstream_log',
+    'upstream_log_options',
     'upstream_http_filters',
     'suppress_envoy_headers',
     'respect_expected_rq_timeout',
@@ -43,7 +47,17 @@ function resolveRouter(message: Router, scope: Scope, name: string): RouterFilte
       startChildSpan: message.start_child_span ?? false,
       ...optional('strictHeaders', strict.length > 0 ? strict.map(asciiLower) : undefined),
       ...optional('upstreamFilters', filters.length > 0 ? filters : undefined),
+      ...optional('upstreamLogMoments', momentsOf(message)),
       upstreamLogs: resolveAccessLogs(message.upstream_log, scope.at('upstream_log')),
     },
+  };
+}
+
+function momentsOf({ upstream_log_options: options }: Router): UpstreamLogMoments | undefined {
+  if (options === undefined) return undefined;
+  const { upstream_log_flush_interval: interval } = options;
+  return {
+    isReady: options.flush_upstream_log_on_upstream_stream ?? false,
+    intervalMs: interval === undefined ? 0 : durationMs(interval),
   };
 }

@@ -51,13 +51,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "field 'apply_on_stream_done' is not supported yet",
   ],
   [
-    bootstrapWith('manager', {
-      http_filters: [ownRateLimits({ x_ratelimit_option: 'DRAFT_VERSION_03' }), ROUTER],
-    }),
-    `${MANAGER}.http_filters[0].typed_config.rate_limits[0].x_ratelimit_option`,
-    "field 'x_ratelimit_option' is not supported yet",
-  ],
-  [
     bootstrapWith('chain', { filters: [tunnel({ propagate_response_headers: true })] }),
     `${CHAIN}.filters[0].typed_config.tunneling_config.propagate_response_headers`,
     "field 'propagate_response_headers' is not supported yet",

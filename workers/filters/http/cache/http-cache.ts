@@ -1,12 +1,11 @@
 /**
- * Serves responses from a cache in memory, and keeps those that may be kept. Source:
- * envoy.filters.http.cache.
+ * Serves responses from a cache, and keeps those that may be kept. Source: envoy.filters.http.cache.
  */
-import { KindTable } from '../../../../shared/resources/by-kind.ts';
 import { compileStringMatcher } from '../../../../shared/matchers/string-matcher.ts';
-import type {
-  CacheStore,
-  HttpCacheFilterSettings,
+import {
+  CACHE_LOOKUPS,
+  type CacheStore,
+  type HttpCacheFilterSettings,
 } from '../../../../shared/resources/filters/http/matching/http-cache.ts';
 import type {
   DataStatus,
@@ -19,24 +18,24 @@ import { HeaderMap } from '../../../stream/header-map.ts';
 import { ResponseFlag } from '../../../stream/response-flags.ts';
 import type { FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
-import { byteRange } from './byte-range.ts';
 import {
   ageOf,
+  type CacheControl,
   isCacheable,
   mayBeServed,
   needsValidation,
   requestControl,
 } from './cache-control.ts';
 import { IncomingEntry } from './incoming-entry.ts';
-import { MemoryCache, type KeptResponse } from './memory-cache.ts';
+import { addConditions, keptAnswer, refreshedHeaders } from './kept-answer.ts';
+import type { KeptResponse } from './memory-cache.ts';
+import { MEMORY, openStore, type ResponseStore } from './response-store.ts';
 
-/** What all filters of this worker keep in memory. */
-const MEMORY = new MemoryCache();
-const STORES = new KindTable<CacheStore, [], MemoryCache>({ memory: () => MEMORY });
 const DETAILS = 'cache.response_from_cache_filter';
 
 interface CacheParts {
-  readonly store: MemoryCache;
+  readonly store: ResponseStore;
+  readonly count: (event: 'hit' | 'miss') => void;
   readonly options: HttpCacheFilterSettings['options'];
   readonly mayVaryBy: (name: string) => boolean;
   readonly nowS: () => number;
@@ -44,17 +43,29 @@ interface CacheParts {
 
 export function makeHttpCacheFilter(
   { name, options }: HttpCacheFilterSettings,
-  { loop }: FilterContext,
+  context: FilterContext,
 ): FilterFactory {
   if (options.store === undefined) return { name, create: () => new PassThroughFilter() };
   const allowed = options.allowedVary.map(compileStringMatcher);
   const parts: CacheParts = {
-    store: STORES.make(options.store),
+    store: openStore(options.store, context),
+    count: lookupCounter(options.store, context),
     options,
     mayVaryBy: (header) => allowed.some((matches) => matches(header)),
-    nowS: () => Math.floor(loop.clock.wallMs / 1000),
+    nowS: () => Math.floor(context.loop.clock.wallMs / 1000),
   };
   return { name, create: (callbacks) => new HttpCacheFilter(parts, callbacks) };
+}
+
+/** Only folders have counters, as in Envoy. */
+function lookupCounter(store: CacheStore, context: FilterContext): (event: 'hit' | 'miss') => void {
+  if (store.kind === 'memory') return () => undefined;
+  const base = context.stats.defineBlock(
+    CACHE_LOOKUPS,
+    `cache.event.cache_path.${store.path}.event_type.`,
+  );
+  context.onBlock(base);
+  return (event) => context.stats.increment(base + CACHE_LOOKUPS.index[event]);
 }
 
 class HttpCacheFilter extends PassThroughFilter {
@@ -67,6 +78,9 @@ class HttpCacheFilter extends PassThroughFilter {
   #validated: KeptResponse | undefined;
   #incoming: IncomingEntry | undefined;
   #state: 'passing' | 'serving' | 'served' = 'passing';
+  #isLookingUp = false;
+  #passes = false;
+  #isOver = false;
 
   constructor(parts: CacheParts, callbacks: FilterCallbacks) {
     super();
@@ -77,71 +91,68 @@ class HttpCacheFilter extends PassThroughFilter {
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     const { route } = this.#callbacks;
     if (!endStream || route?.kind !== 'cluster' || !mayBeServed(headers)) return 'continue';
-    const { options, nowS } = this.#parts;
+    const { options } = this.#parts;
     const control = options.ignoresRequestControl ? undefined : requestControl(headers);
     const scheme = options.excludesScheme ? '' : headers.scheme;
     const host = options.excludesHost ? '' : headers.authority;
     this.#key = [route.clusterName, scheme, host, headers.path].join('\n');
     this.#mayKeep = headers.method === 'GET' && control?.noStore !== true;
-    const found = this.#lookUp(headers);
-    if (found === undefined) return 'continue';
-    const age = ageOf(found.headers, found.receivedS, nowS());
+    this.#isLookingUp = true;
+    this.#lookUp(this.#key, headers, (found) => this.#found(found, headers, control));
+    this.#isLookingUp = false;
+    return this.#passes ? 'continue' : 'stop';
+  }
+
+  #lookUp(
+    key: string,
+    headers: HeaderMap,
+    found: (response: KeptResponse | undefined) => void,
+  ): void {
+    const { store } = this.#parts;
+    const owner = this.#callbacks;
+    const byName = (kept: KeptResponse | undefined): void => {
+      const vary = kept?.headers.getAll('vary');
+      if (vary === undefined) found(kept);
+      else store.find(variantOf(key, vary, headers), found, owner);
+    };
+    store.find(key, byName, owner);
+  }
+
+  /** At once, or later from a disk: then the request has waited. */
+  #found(
+    found: KeptResponse | undefined,
+    headers: HeaderMap,
+    control: CacheControl | undefined,
+  ): void {
+    if (this.#isOver) return;
+    this.#parts.count(found === undefined ? 'miss' : 'hit');
+    this.#passes = !this.#answers(found, headers, control);
+    if (this.#passes && !this.#isLookingUp) this.#callbacks.continueDecoding();
+  }
+
+  /** Whether the request is answered here. */
+  #answers(
+    found: KeptResponse | undefined,
+    headers: HeaderMap,
+    control: CacheControl | undefined,
+  ): boolean {
+    if (found === undefined) return false;
+    const age = ageOf(found.headers, found.receivedS, this.#parts.nowS());
     if (needsValidation(control ?? requestControl(new HeaderMap()), found.headers, age)) {
-      this.#validate(found, headers);
-      return 'continue';
+      this.#validated = found;
+      addConditions(found.headers, headers);
+      return false;
     }
     this.#serve(found, headers);
-    return 'stop';
+    return true;
   }
 
-  #lookUp(headers: HeaderMap): KeptResponse | undefined {
-    if (this.#key === undefined) return undefined;
-    const kept = this.#parts.store.get(this.#key);
-    const vary = kept?.headers.getAll('vary');
-    if (vary === undefined) return kept;
-    return this.#parts.store.get(variantOf(this.#key, vary, headers));
-  }
-
-  /** Asks the upstream whether the kept response still holds. */
-  #validate(found: KeptResponse, headers: HeaderMap): void {
-    this.#validated = found;
-    const etag = found.headers.get('etag');
-    if (etag !== undefined) headers.set('if-none-match', etag);
-    const since = found.headers.get('last-modified');
-    if (since !== undefined) headers.set('if-modified-since', since);
-    else if (etag === undefined) {
-      const date = found.headers.get('date');
-      if (date !== undefined) headers.set('if-modified-since', date);
-    }
-  }
-
-  #serve({ headers: kept, body, receivedS }: KeptResponse, request: HeaderMap): void {
+  #serve(found: KeptResponse, request: HeaderMap): void {
     const { info } = this.#callbacks;
-    const headers = kept.clone();
-    headers.set('age', String(ageOf(kept, receivedS, this.#parts.nowS())));
-    const asked = request.method === 'GET' ? request.getAll('range') : undefined;
-    const range = headers.status === 200 ? byteRange(asked, body.length) : undefined;
-    let part = body;
-    if (range === 'not_satisfiable') {
-      headers.status = 416;
-      headers.set('content-range', `bytes */${body.length}`);
-      headers.set('content-length', '0');
-      part = Buffer.alloc(0);
-    } else if (range !== undefined) {
-      headers.status = 206;
-      part = body.subarray(range.first, range.last + 1);
-      headers.set('content-range', `bytes ${range.first}-${range.last}/${body.length}`);
-      headers.set('content-length', String(part.length));
-    }
+    const age = ageOf(found.headers, found.receivedS, this.#parts.nowS());
     info.responseFlags |= ResponseFlag.responseFromCacheFilter;
     this.#state = 'serving';
-    this.#callbacks.sendLocalReply({
-      status: headers.status,
-      body: request.method === 'HEAD' ? '' : part,
-      details: DETAILS,
-      wholeHeaders: headers,
-      replacesAnswer: true,
-    });
+    this.#callbacks.sendLocalReply(keptAnswer(found, request, { age, details: DETAILS }));
     this.#state = 'served';
   }
 
@@ -156,7 +167,7 @@ class HttpCacheFilter extends PassThroughFilter {
     }
     if (this.#mayKeep && isCacheable(headers) && this.#mayVary(headers)) {
       const kept = headers.clone();
-      const entry = new IncomingEntry(this.#parts.store, this.#parts.options.maxBodyBytes, (body) =>
+      const entry = new IncomingEntry(MEMORY, this.#parts.options.maxBodyBytes, (body) =>
         this.#keep(kept, body, request),
       );
       this.#incoming = entry;
@@ -181,6 +192,7 @@ class HttpCacheFilter extends PassThroughFilter {
   }
 
   override onDestroy(): void {
+    this.#isOver = true;
     this.#incoming?.drop();
   }
 
@@ -195,23 +207,19 @@ class HttpCacheFilter extends PassThroughFilter {
     const response = { headers, body, receivedS: this.#parts.nowS() };
     const vary = headers.getAll('vary');
     if (vary !== undefined) {
-      this.#parts.store.set(variantOf(this.#key, vary, request), response);
+      this.#parts.store.keep(variantOf(this.#key, vary, request), response);
       // Under the key itself stands what to vary by.
       const names = new HeaderMap();
       names.set('vary', vary);
-      this.#parts.store.set(this.#key, { headers: names, body: Buffer.alloc(0), receivedS: 0 });
+      this.#parts.store.keep(this.#key, { headers: names, body: Buffer.alloc(0), receivedS: 0 });
     } else {
-      this.#parts.store.set(this.#key, response);
+      this.#parts.store.keep(this.#key, response);
     }
   }
 
   /** The upstream said that the kept response holds: it is served with the newer headers. */
   #refresh(kept: KeptResponse, newer: HeaderMap, request: HeaderMap): void {
-    const headers = kept.headers.clone();
-    newer.forEach((name) => {
-      const value = newer.getAll(name);
-      if (!UNCHANGED.has(name) && value !== undefined) headers.set(name, value);
-    });
+    const headers = refreshedHeaders(kept.headers, newer);
     const { body } = kept;
     const fresh = { headers, body, receivedS: this.#parts.nowS() };
     if (this.#mayKeep) this.#keep(headers, body, request);
@@ -219,14 +227,6 @@ class HttpCacheFilter extends PassThroughFilter {
   }
 }
 
-/** What a 304 says of itself, not of the kept response. */
-const UNCHANGED: ReadonlySet<string> = new Set([
-  'content-length',
-  'content-range',
-  'etag',
-  'set-cookie',
-  'vary',
-]);
 /** Headers that one response varies by. */
 const VARY_NAMES_MAX = 16;
 

@@ -7,13 +7,20 @@ export class IncomingEntry {
   readonly #maxBytes: number;
   readonly #onWhole: (body: Buffer) => void;
   readonly #body = new CollectedBytes();
+  readonly #onTooLarge: (() => void) | undefined;
   #bytes = 0;
   #isOver = false;
 
-  constructor(cache: MemoryCache, maxBytes: number | undefined, onWhole: (body: Buffer) => void) {
+  constructor(
+    cache: MemoryCache,
+    maxBytes: number | undefined,
+    onWhole: (body: Buffer) => void,
+    onTooLarge?: () => void,
+  ) {
     this.#cache = cache;
     this.#maxBytes = Math.min(maxBytes ?? CACHED_BODY_MAX, CACHED_BODY_MAX);
     this.#onWhole = onWhole;
+    this.#onTooLarge = onTooLarge;
   }
 
   take(data: Buffer): void {
@@ -21,6 +28,7 @@ export class IncomingEntry {
     const fits = this.#bytes + data.length <= this.#maxBytes && this.#cache.reserve(data.length);
     if (!fits) {
       this.drop();
+      this.#onTooLarge?.();
       return;
     }
     this.#bytes += data.length;

@@ -17,6 +17,8 @@ export interface Taken {
   readonly isShadowed: boolean;
   /** The one that decided. */
   readonly bucket: TokenBucket;
+  /** Whose bucket it is; undefined: the limit's own. */
+  readonly descriptor: Descriptor | undefined;
 }
 
 /** Where buckets keep what they hold: in one worker, or in all of them together. */
@@ -59,21 +61,26 @@ export class LimitBuckets {
    */
   take(descriptors: readonly Descriptor[], nowMs: number): Taken {
     const matched = descriptors
-      .map((descriptor) => this.#find(descriptor))
-      .filter((found) => found !== undefined)
+      .flatMap((descriptor) => {
+        const found = this.#find(descriptor);
+        return found === undefined ? [] : [{ ...found, descriptor }];
+      })
       .toSorted((one, other) => one.perMs - other.perMs);
-    let shadowed: TokenBucket | undefined;
-    for (const { bucket, isShadow } of matched) {
+    let shadowed: (typeof matched)[number] | undefined;
+    for (const one of matched) {
+      const { bucket, descriptor } = one;
       if (bucket.take(nowMs)) continue;
-      if (!isShadow) return { isAllowed: false, isShadowed: false, bucket };
-      shadowed ??= bucket;
+      if (!one.isShadow) return { isAllowed: false, isShadowed: false, bucket, descriptor };
+      shadowed ??= one;
     }
-    const first = shadowed ?? matched[0]?.bucket;
+    const first = shadowed ?? matched[0];
     const isAllowed = (first !== undefined && !this.#alwaysTakesOwn) || this.#own.take(nowMs);
+    const decided = isAllowed ? first : undefined;
     return {
       isAllowed,
       isShadowed: isAllowed && shadowed !== undefined,
-      bucket: isAllowed && first !== undefined ? first : this.#own,
+      bucket: decided?.bucket ?? this.#own,
+      descriptor: decided?.descriptor,
     };
   }
 

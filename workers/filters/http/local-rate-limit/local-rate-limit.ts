@@ -17,13 +17,19 @@ import { compileHeaderMutations, type HeaderMutation } from '../../../routing/he
 import { isEnabled } from '../../../loop/runtime.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
-import { type BucketStore, LimitBuckets } from './limit-buckets.ts';
+import { type BucketStore, LimitBuckets, type Taken } from './limit-buckets.ts';
 import {
   compileDescriptors,
   type Descriptor,
   type DescriptorMaker,
 } from '../../common/rate-limit-descriptors.ts';
 import { OwnState, TokenBucket } from '../../common/token-bucket.ts';
+
+interface TellingMaker {
+  readonly make: DescriptorMaker;
+  /** Whether headers tell of the limit; undefined: as the filter says. */
+  readonly tells: boolean | undefined;
+}
 
 interface CompiledLimit {
   readonly options: LocalRateLimitOptions;
@@ -34,7 +40,7 @@ interface CompiledLimit {
   readonly changes: HeaderMutation | undefined;
   readonly notEnforced: HeaderMutation | undefined;
   /** Made once per list of policies, which routes and virtual hosts bring. */
-  readonly descriptors: CompiledSettings<readonly RateLimitPolicy[], readonly DescriptorMaker[]>;
+  readonly descriptors: CompiledSettings<readonly RateLimitPolicy[], readonly TellingMaker[]>;
 }
 
 interface LimitParts {
@@ -71,7 +77,11 @@ export function makeLocalRateLimitFilter(
         JOINED_IN_REQUESTS,
       ),
       descriptors: new CompiledSettings((policies: readonly RateLimitPolicy[]) =>
-        compileDescriptors(policies, options.stage, context.nodeCluster),
+        policies.flatMap((policy) => {
+          const { tells } = policy;
+          const makers = compileDescriptors([policy], options.stage, context.nodeCluster);
+          return makers.map((make) => ({ make, tells }));
+        }),
       ),
     };
   });
@@ -84,7 +94,14 @@ const OWN_STORE: BucketStore = {
   bucket: (options) => new TokenBucket(options),
   state: () => new OwnState(),
 };
-const NONE: readonly Descriptor[] = [];
+interface TellingDescriptor {
+  readonly descriptor: Descriptor;
+  readonly tells: boolean | undefined;
+}
+
+const NONE: readonly TellingDescriptor[] = [];
+const NO_DESCRIPTORS: readonly Descriptor[] = [];
+const entriesOf = ({ descriptor }: TellingDescriptor): Descriptor => descriptor;
 /** Of gRPC. */
 const RESOURCE_EXHAUSTED = 8;
 
@@ -105,13 +122,10 @@ class LocalRateLimitFilter extends PassThroughFilter {
     const settings = this.#callbacks.routeConfig(name) as LocalRateLimitOptions | undefined;
     const limit = compiled.of(settings ?? own);
     const { options, base } = limit;
-    const { runtime, stats, loop } = context;
+    const { runtime, stats } = context;
     if (!isEnabled(options.enabled, runtime, runtime.random())) return 'continue';
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enabled);
-    const buckets = this.#bucketsOf(limit);
-    const descriptors = buckets?.hasDescriptors ? this.#descriptorsOf(limit, headers) : NONE;
-    const taken = buckets?.take(descriptors, loop.clock.ms);
-    this.#bucket = options.rateLimitHeaders ? taken?.bucket : undefined;
+    const taken = this.#take(limit, headers);
     if (taken === undefined || (taken.isAllowed && !taken.isShadowed)) {
       stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.ok);
       return 'continue';
@@ -126,8 +140,25 @@ class LocalRateLimitFilter extends PassThroughFilter {
       return 'continue';
     }
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enforced);
-    this.#refuse(limit);
+    this.#refuse(limit, taken.bucket);
     return 'stop';
+  }
+
+  /** Undefined: nothing is limited. */
+  #take(limit: CompiledLimit, headers: HeaderMap): Taken | undefined {
+    const { ms } = this.#parts.context.loop.clock;
+    const { rateLimitHeaders } = limit.options;
+    const buckets = this.#bucketsOf(limit);
+    const descriptors = buckets?.hasDescriptors ? this.#descriptorsOf(limit, headers) : NONE;
+    if (descriptors.length === 0) {
+      const taken = buckets?.take(NO_DESCRIPTORS, ms);
+      this.#bucket = rateLimitHeaders ? taken?.bucket : undefined;
+      return taken;
+    }
+    const taken = buckets?.take(descriptors.map(entriesOf), ms);
+    const deciding = descriptors.find(({ descriptor }) => descriptor === taken?.descriptor);
+    this.#bucket = (deciding?.tells ?? rateLimitHeaders) ? taken?.bucket : undefined;
+    return taken;
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
@@ -141,15 +172,20 @@ class LocalRateLimitFilter extends PassThroughFilter {
     return 'continue';
   }
 
-  #refuse({ options, changes }: CompiledLimit): void {
+  #refuse({ options, changes }: CompiledLimit, bucket: TokenBucket): void {
     const { info } = this.#callbacks;
+    const { ms } = this.#parts.context.loop.clock;
+    const retryS = options.tellsRetry ? bucket.secondsToNext(ms) : 0;
     info.responseFlags |= ResponseFlag.rateLimited;
     this.#callbacks.sendLocalReply({
       status: options.status < 400 ? 429 : options.status,
       body: 'local_rate_limited',
       details: 'local_rate_limited',
       grpcStatus: options.isResourceExhausted ? RESOURCE_EXHAUSTED : undefined,
-      modifyHeaders: (headers) => changes?.(headers, info),
+      modifyHeaders: (headers) => {
+        changes?.(headers, info);
+        if (retryS > 0) headers.set('retry-after', String(retryS));
+      },
     });
   }
 
@@ -165,7 +201,7 @@ class LocalRateLimitFilter extends PassThroughFilter {
   }
 
   /** The filter's own policies, else the route's and the virtual host's. */
-  #descriptorsOf(limit: CompiledLimit, headers: HeaderMap): readonly Descriptor[] {
+  #descriptorsOf(limit: CompiledLimit, headers: HeaderMap): readonly TellingDescriptor[] {
     const { info, route } = this.#callbacks;
     const { rateLimits, virtualHostLimits } = limit.options;
     const action = route?.kind === 'cluster' ? route.action : undefined;
@@ -178,7 +214,9 @@ class LocalRateLimitFilter extends PassThroughFilter {
     const lists = rateLimits === undefined ? [ofRoute, ofHost] : [rateLimits];
     return lists
       .flatMap((policies) => limit.descriptors.of(policies))
-      .map((make) => make(headers, info))
-      .filter((descriptor) => descriptor !== undefined);
+      .flatMap(({ make, tells }) => {
+        const descriptor = make(headers, info);
+        return descriptor === undefined ? [] : [{ descriptor, tells }];
+      });
   }
 }

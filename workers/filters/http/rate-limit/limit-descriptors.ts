@@ -111,6 +111,7 @@ function describe(
   return {
     entries,
     limit: policy.limit && overrideOf(policy.limit, info),
+    tells: policy.tells,
     hits: isOwn ? hits?.(info) : undefined,
   };
 }

@@ -88,6 +88,7 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
   #call: GrpcRequest | undefined = undefined;
   #isSending = false;
   #toClient: readonly LimitHeader[] = [];
+  #asked: ReturnType<LimitDescriptors['of']> = [];
 
   constructor(parts: LimitParts, callbacks: FilterCallbacks) {
     super();
@@ -105,6 +106,7 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
     if (descriptors.length === 0) return 'continue';
     this.#waiting = new WaitingRequest(this.#callbacks, loop.held, bufferLimitBytes);
     this.#phase = 'asking';
+    this.#asked = descriptors;
     this.#isSending = true;
     this.#call = this.#ask(descriptors, this);
     this.#isSending = false;
@@ -213,7 +215,13 @@ class RateLimitFilter extends PassThroughFilter implements LimitOwner {
     const { own } = this.#parts;
     const added = [...answer.responseHeaders];
     if (answer.isOverLimit && own.tellsLimited) added.push(['x-envoy-ratelimited', 'true']);
-    if (own.rateLimitHeaders) added.push(...rateLimitHeaders(answer.limits));
+    if (answer.limits.length > 0) {
+      const tells = (index: number): boolean => this.#asked[index]?.tells ?? own.rateLimitHeaders;
+      added.push(...rateLimitHeaders(answer.limits, tells));
+    }
+    if (answer.isOverLimit && own.tellsRetry && answer.retryAfterS > 0) {
+      added.push(['retry-after', String(answer.retryAfterS)]);
+    }
     return added;
   }
 

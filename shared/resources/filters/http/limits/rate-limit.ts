@@ -20,6 +20,8 @@ export interface RateLimitOptions {
   readonly isResourceExhausted: boolean;
   /** `X-RateLimit-Limit`, `-Remaining` and `-Reset`. */
   readonly rateLimitHeaders: boolean;
+  /** `retry-after`. */
+  readonly tellsRetry: boolean;
   /** `x-envoy-ratelimited`. */
   readonly tellsLimited: boolean;
   readonly limitedStatus: number;
