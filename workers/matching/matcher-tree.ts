@@ -15,6 +15,7 @@ import type {
 import type { HeaderMap } from '../stream/header-map.ts';
 import { StreamInfo } from '../stream/stream-info.ts';
 import { compileCelCondition } from '../cel/compile-cel.ts';
+import { xxHash64 } from '../hash/xxhash64.ts';
 import { isEnabled, type Runtime } from '../loop/runtime.ts';
 import { compileMatchInput } from './match-inputs.ts';
 
@@ -182,4 +183,11 @@ const VALUE_MATCHES = new KindTable<ValueMatch, [Runtime], (value: unknown) => b
     ({ fraction }, runtime) =>
     () =>
       isEnabled(fraction, runtime, runtime.random()),
+  consistent_hashing:
+    ({ threshold, modulo, seed }) =>
+    (value) => {
+      if (typeof value !== 'string') return false;
+      const { high, low } = xxHash64(value, seed);
+      return Number(((BigInt(high) << 32n) | BigInt(low)) % BigInt(modulo)) >= threshold;
+    },
 });

@@ -58,7 +58,14 @@ export type ValueMatch =
   | { readonly kind: 'string'; readonly matcher: StringMatcher }
   | { readonly kind: 'address'; readonly ranges: readonly AddressRange[] }
   | { readonly kind: 'value'; readonly matcher: ValueMatcher; readonly invert: boolean }
-  | { readonly kind: 'runtime_fraction'; readonly fraction: RuntimeFraction };
+  | { readonly kind: 'runtime_fraction'; readonly fraction: RuntimeFraction }
+  /** Matches where the hash of the text modulo `modulo` is not below `threshold`. */
+  | {
+      readonly kind: 'consistent_hashing';
+      readonly threshold: number;
+      readonly modulo: number;
+      readonly seed: { readonly high: number; readonly low: number };
+    };
 
 export type MatchPredicate =
   | { readonly kind: 'single'; readonly input: MatchInput; readonly match: ValueMatch }

@@ -5,6 +5,7 @@ import type {
   DynamicMetadataInput,
   FilterStateInput,
 } from '../../../shared/api/generated/envoy/extensions/matching/common_inputs/network/v3/network_inputs.ts';
+import type { ConsistentHashing } from '../../../shared/api/generated/envoy/extensions/matching/input_matchers/consistent_hashing/v3/consistent_hashing.ts';
 import type { Ip } from '../../../shared/api/generated/envoy/extensions/matching/input_matchers/ip/v3/ip.ts';
 import type { Metadata } from '../../../shared/api/generated/envoy/extensions/matching/input_matchers/metadata/v3/metadata.ts';
 import type { RuntimeFraction } from '../../../shared/api/generated/envoy/extensions/matching/input_matchers/runtime_fraction/v3/runtime_fraction.ts';
@@ -199,6 +200,19 @@ export const VALUE_MATCHERS = new ExtensionRegistry<
         refuseOtherFields(message, FRACTION_FIELDS, scope);
         const fraction = resolveRuntimeFraction(message.runtime_fraction ?? {});
         return fraction && { kind: 'runtime_fraction', fraction };
+      },
+    ),
+    consistent_hashing: extension(
+      'envoy.matching.matchers.consistent_hashing',
+      'envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing',
+      ({ threshold = 0, modulo = 0, seed: text = '0' }: ConsistentHashing, scope) => {
+        if (threshold > modulo) {
+          const numbers = `${threshold} > ${modulo}`;
+          scope.error('conflict', `threshold cannot be greater than modulo: ${numbers}`);
+        }
+        const seed = BigInt(text);
+        const halves = { high: Number(seed >> 32n), low: Number(seed & 0xffffffffn) };
+        return { kind: 'consistent_hashing', threshold, modulo, seed: halves };
       },
     ),
   },

@@ -4,6 +4,10 @@
  */
 import type { TransportSocket } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type {
+  StartTlsConfig,
+  UpstreamStartTlsConfig,
+} from '../../../shared/api/generated/envoy/extensions/transport_sockets/starttls/v3/starttls.ts';
+import type {
   DownstreamSocketOptions,
   UpstreamSocketOptions,
 } from '../../../shared/resources/transport-sockets.ts';
@@ -24,7 +28,15 @@ interface AroundSocket {
 const SOCKETS = 'envoy.extensions.transport_sockets';
 const TLS_NAME = 'envoy.transport_sockets.tls';
 const TAP_NAME = 'envoy.transport_sockets.tap';
+const STARTTLS_NAME = 'envoy.transport_sockets.starttls';
+const TLS_PART = 'tls_socket_config';
 const TAP_TYPE = `${SOCKETS}.tap.v3.Tap`;
+
+/**
+ * Connections stay in the clear until a network filter asks for TLS, which only filters of Envoy's
+ * contributors do (those of PostgreSQL and SMTP): the settings of TLS are only checked.
+ */
+const STARTTLS = {};
 
 const rawBuffer = extension(
   'envoy.transport_sockets.raw_buffer',
@@ -41,6 +53,14 @@ export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<DownstreamSocketOptions>
       optional('tls', resolveDownstreamTls(message, scope)),
     ),
     around(resolveDownstreamSocket, TAP_NAME, TAP_TYPE, withTap),
+    extension(
+      STARTTLS_NAME,
+      `${SOCKETS}.starttls.v3.StartTlsConfig`,
+      (message: StartTlsConfig, scope) => {
+        resolveDownstreamTls(message.tls_socket_config ?? {}, scope.at(TLS_PART));
+        return STARTTLS;
+      },
+    ),
   ],
 );
 
@@ -53,6 +73,14 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocketOptions>(
       optional('tls', resolveUpstreamTls(message, scope)),
     ),
     around(resolveUpstreamSocket, TAP_NAME, TAP_TYPE, withTap),
+    extension(
+      STARTTLS_NAME,
+      `${SOCKETS}.starttls.v3.UpstreamStartTlsConfig`,
+      (message: UpstreamStartTlsConfig, scope) => {
+        resolveUpstreamTls(message.tls_socket_config ?? {}, scope.at(TLS_PART));
+        return STARTTLS;
+      },
+    ),
     around(
       resolveUpstreamSocket,
       'envoy.transport_sockets.upstream_proxy_protocol',
