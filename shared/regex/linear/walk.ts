@@ -80,13 +80,14 @@ export class Walker {
       }
       const state = states[place - lowest] ?? 0;
       const cell = placeOf(next, state);
-      if (froms[cell] !== next || cellStates[cell] !== state || state === 0) break;
+      // State 0 is in no cell.
+      if (froms[cell] !== next || cellStates[cell] !== state) break;
       const before = node;
       node = choices[cell] ?? 0;
       if (slotLists[cell] !== NO_SLOTS) this.#setSlots(cell, place);
       if (node === match) break;
       // The same is chosen as long as the state lasts.
-      if (node === before && states[place + 1 - lowest] === state && slotLists[cell] === NO_SLOTS) {
+      if (node === before && slotLists[cell] === NO_SLOTS) {
         place = endOfRun(states, place - lowest, end - lowest) + lowest;
       }
     }
