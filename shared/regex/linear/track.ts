@@ -45,7 +45,7 @@ export class Track {
   #hasAllKernels = false;
   /** States of the automaton, 0 where it does not keep them. */
   #states = new Int32Array(0);
-  /** Whether a match begins at the place. */
+  /** Whether a match begins at the place, where no state below it says so. */
   #starts = new Uint8Array(0);
 
   constructor(program: Program, dfa: LazyDfa) {
@@ -93,9 +93,28 @@ export class Track {
     for (let place = from; place <= this.#last;) {
       const lowest = this.#enter(place);
       const end = Math.min(lowest + this.#places, this.#last + 1);
-      const found = this.#starts.subarray(0, end - lowest).indexOf(1, place - lowest);
+      const found = this.#startIn(place - lowest, end - lowest);
       if (found >= 0) return lowest + found;
       place = end;
+    }
+    return -1;
+  }
+
+  /** The first index of the block at hand where a match begins, or -1. */
+  #startIn(from: number, end: number): number {
+    const isCurrent = this.#generation === this.#dfa.generation;
+    if (!isCurrent && !this.#hasAllKernels) this.#load(this.#lowest, true);
+    const [states, starts] = [this.#states, this.#starts];
+    if (this.#hasAllKernels) return starts.subarray(0, end).indexOf(1, from);
+    let last = 0;
+    for (let index = from; index < end; index++) {
+      const before = index === 0 ? 0 : (states[index - 1] ?? 0);
+      if (before === 0) {
+        if (starts[index] === 1) return index;
+      } else if (before !== last) {
+        if (beginsBefore(this.#dfa, before) === 1) return index;
+        last = before;
+      }
     }
     return -1;
   }
@@ -185,7 +204,6 @@ export class Track {
     this.#hasAllKernels = keepsKernels;
     const [states, starts] = [this.#states, this.#starts];
     let { table } = dfa;
-    let begins = beginsBefore(dfa, state);
     for (let at = highest; at > lowest; at--) {
       const isKept = dfa.keeps(state);
       if (keepsKernels || !isKept) this.#kernels[at - lowest] = dfa.kernelOf(state);
@@ -196,9 +214,8 @@ export class Track {
         next = dfa.step(state, column);
         table = dfa.table;
       }
-      if (next !== state || !isKept) begins = beginsBefore(dfa, next);
       state = next;
-      starts[at - lowest] = begins;
+      if (keepsKernels || !dfa.keeps(next)) starts[at - lowest] = beginsBefore(dfa, next);
     }
     this.#kernels[0] = dfa.kernelOf(state);
     states[0] = dfa.keeps(state) ? state : 0;

@@ -66,22 +66,28 @@ export class Walker {
     const { match, ops } = this.#program;
     const { states, lowest, end } = this.#track.blockOf(this.#place);
     if (this.#generation !== this.#track.generation) return from;
+    const successors = this.#successors;
+    // Read here and not in `#cellOf`: this runs for every byte of a match.
+    const [froms, cellStates, choices] = [this.#froms, this.#states, this.#choices];
+    const slotLists = this.#slotLists;
     let node = from;
     let place = this.#place;
     for (; place < end && node !== match; place++) {
-      const next = this.#successors[node] ?? 0;
-      const before = node;
+      const next = successors[node] ?? 0;
       if (ops[next] === OP.set) {
         node = next;
         continue;
       }
       const state = states[place - lowest] ?? 0;
-      const cell = this.#cellOf(next, state);
-      if (cell < 0) break;
-      node = this.#take(cell, place);
+      const cell = placeOf(next, state);
+      // State 0 is in no cell.
+      if (froms[cell] !== next || cellStates[cell] !== state) break;
+      const before = node;
+      node = choices[cell] ?? 0;
+      if (slotLists[cell] !== NO_SLOTS) this.#setSlots(cell, place);
       if (node === match) break;
       // The same is chosen as long as the state lasts.
-      if (node === before && this.#slotLists[cell] === NO_SLOTS) {
+      if (node === before && slotLists[cell] === NO_SLOTS) {
         place = endOfRun(states, place - lowest, end - lowest) + lowest;
       }
     }
@@ -98,8 +104,12 @@ export class Walker {
 
   /** Makes the remembered choice. */
   #take(cell: number, place: number): number {
-    for (const slot of this.#slotLists[cell] ?? NO_SLOTS) this.slots[slot] = place;
+    this.#setSlots(cell, place);
     return this.#choices[cell] ?? 0;
+  }
+
+  #setSlots(cell: number, place: number): void {
+    for (const slot of this.#slotLists[cell] ?? NO_SLOTS) this.slots[slot] = place;
   }
 
   /** The first node in order of preference that leads to a match and takes the next byte. */
