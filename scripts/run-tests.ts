@@ -20,8 +20,8 @@ if (files.length === 0) {
   console.error(`no test file matches: ${wanted.join(' ')}`);
   process.exit(1);
 }
-// Most files wait for processes and timers: with one for each core and one more no core is idle.
-const concurrency = availableParallelism() + 1;
+// Most files wait for processes and timers: with two for each core no core is idle.
+const concurrency = availableParallelism() * 2;
 const options = ['--enable-source-maps', '--test', `--test-concurrency=${concurrency}`];
 // Node's own report, and behind it what was slowest and how much passed.
 const own = process.stdout.isTTY ? 'spec' : 'tap';

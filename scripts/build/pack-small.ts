@@ -33,6 +33,9 @@ export async function packSmall(projectRoot: string, shared: BuildOptions): Prom
     await pack(entry, {
       outfile: `dist/${entry}.cjs`,
       format: 'cjs',
+      // Their stacks are nobody's to read: what they say is in their messages.
+      minifyIdentifiers: true,
+      minifySyntax: true,
       supported: { 'dynamic-import': false },
       define: { 'import.meta.dirname': '__dirname' },
     });
