@@ -6,13 +6,14 @@
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { builtRoot } from '../../shared/process/built-root.ts';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { type MessageObject, isMessageObject } from './convert/message-object.ts';
 import { joinPieces, KnownSlices } from './message-pieces.ts';
 import type { PipelineResult } from './pipeline.ts';
 import type { ConfigSource, PipelineOptions } from './read-source.ts';
 import type { PoolReply, PoolTask } from './pool-entry.ts';
 import type { Problem } from './problem.ts';
+import { openThreadPool } from '../../shared/process/thread-pool.ts';
 
 /**
  * A thread that has nothing to do ends after this time. One that reads answers of control planes
@@ -58,7 +59,7 @@ export async function locateInPool(
 /** A pool lives as long as the process; its threads do not. */
 async function runTask(task: PoolTask): Promise<PoolReply> {
   const of = task.kind === 'load' && task.besideTraffic ? 'updates' : 'start';
-  const pool = (pools[of] ??= new Piscina<PoolTask, PoolReply>({
+  const pool = (pools[of] ??= openThreadPool<PoolTask, PoolReply>({
     filename: join(builtRoot, 'supervisor', 'config', 'pool-entry.cjs'),
     minThreads: 0,
     maxThreads: 1,

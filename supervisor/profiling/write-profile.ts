@@ -1,8 +1,9 @@
 /** The thread in which profiles are written, so that the supervisor's loop never waits for one. */
 import { join } from 'node:path';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { builtRoot } from '../../shared/process/built-root.ts';
 import type { ProfileTask } from './pool-entry.ts';
+import { openThreadPool } from '../../shared/process/thread-pool.ts';
 
 /** Ends the thread, and what it has read of source maps with it. */
 const THREAD_IDLE_MS = 1_000;
@@ -12,7 +13,7 @@ const MAX_WAITING = 16;
 let pool: Piscina<ProfileTask, Uint8Array> | undefined;
 
 export async function writeProfile(task: ProfileTask): Promise<Uint8Array> {
-  pool ??= new Piscina<ProfileTask, Uint8Array>({
+  pool ??= openThreadPool<ProfileTask, Uint8Array>({
     filename: join(builtRoot, 'supervisor', 'profiling', 'pool-entry.cjs'),
     minThreads: 0,
     maxThreads: 1,

@@ -1,10 +1,11 @@
 /** The thread in which pages of modules are made; it is ended when one takes too long or too much. */
 import { join } from 'node:path';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { builtRoot } from '../../shared/process/built-root.ts';
 import { RUN_MODULE_FLAGS } from '../../shared/scripts/run-flags.ts';
 import { errorText } from '../../shared/text/error-text.ts';
 import type { PageReply, PageTask } from './answer-page.ts';
+import { openThreadPool } from '../../shared/process/thread-pool.ts';
 
 /** Beyond a page's own time, for the thread's start. */
 const THREAD_START_MS = 2_000;
@@ -31,7 +32,7 @@ export async function makePage(task: PageTask, timeoutMs: number): Promise<PageR
 
 /** Never rejects. */
 async function makeNow(task: PageTask, timeoutMs: number): Promise<PageReply> {
-  pool ??= new Piscina<PageTask, PageReply>({
+  pool ??= openThreadPool<PageTask, PageReply>({
     filename: join(builtRoot, 'supervisor', 'scripts', 'pool-entry.cjs'),
     execArgv: [...RUN_MODULE_FLAGS],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },

