@@ -12,10 +12,7 @@ import { fetchOnce, type Answer, type Ask } from '../peers/http-client.ts';
 import { startHttpUpstream, type HttpUpstream } from '../peers/upstream.ts';
 import { ADMIN, startSluice, type RunOptions, type Sluice } from '../programs/sluice.ts';
 
-export const EXAMPLES = join(
-  import.meta.dirname,
-  ...['..', '..', '..', '..', 'test', 'integration', 'examples', 'fixtures'],
-);
+export const EXAMPLES = join(import.meta.dirname, '../../../../test/integration/examples/fixtures');
 
 export interface Setting {
   /** By `address:port` of a host, the port of the peer in its place. */
@@ -29,6 +26,18 @@ export interface Setting {
 
 /** Asks what the example promises. */
 export type AskExample = () => Promise<void>;
+
+/**
+ * The rows of a table that this run asks: `npm test` those that are named, and
+ * `npm run test:examples`, which sets SLUICE_EXAMPLES=all, every one.
+ */
+export function askedNow(
+  table: Readonly<Record<string, AskExample>>,
+  ...briefly: readonly string[]
+): readonly (readonly [name: string, ask: AskExample])[] {
+  const isAll = process.env['SLUICE_EXAMPLES'] === 'all';
+  return Object.entries(table).filter(([name]) => isAll || briefly.includes(name));
+}
 
 export interface Example extends AsyncDisposable {
   readonly sluice: Sluice;
