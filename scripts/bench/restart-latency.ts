@@ -94,7 +94,7 @@ async function measureRestart(command: readonly string[], upstreamPort: number):
   }
 }
 
-/** Of requests on a connection of their own. */
+/** The times of requests on a connection of their own. */
 async function timesOf(port: number, count: number): Promise<readonly number[]> {
   const socket = await connected(port, values.tls);
   const times = await askMany(socket, count);
