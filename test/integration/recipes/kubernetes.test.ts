@@ -23,8 +23,8 @@ function inManifest(path: string): string {
 }
 
 const BOOTSTRAPS = {
-  'the gateway': inManifest('kubernetes/gateway.yaml'),
-  'the sidecar': inManifest('kubernetes/sidecar.yaml'),
+  'the gateway': inManifest('gateway.yaml'),
+  'the sidecar': inManifest('sidecar.yaml'),
   'the Helm chart': read('chart/files/bootstrap.yaml'),
 };
 
