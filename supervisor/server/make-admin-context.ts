@@ -21,7 +21,7 @@ import { makeClustersView } from '../admin/views/clusters-view.ts';
 import { makeConfigView } from '../admin/views/config-view.ts';
 
 const log = getLogger('admin');
-/** Of a worker that is busy with requests. */
+/** The time limit of a worker that is busy with requests. */
 const EXPLAIN_LIMIT_MS = 5_000;
 /** The same; it looks at all its connections first. */
 const CONNECTIONS_LIMIT_MS = 10_000;

@@ -42,7 +42,7 @@ export interface CompilerContext {
   readonly runtime: Runtime;
   readonly taps: Taps;
   readonly watches: RequestWatches;
-  /** Of limits that all workers keep together. */
+  /** The pages of limits that all workers keep together. */
   readonly pages: SharedPages;
   /** Sends requests that the proxy makes by itself. */
   readonly upstreamClient: UpstreamClient;

@@ -14,7 +14,7 @@ import type { HeaderMap } from '../stream/header-map.ts';
 export type ScriptedCluster = Extract<ClusterSpecifier, { readonly kind: 'script' }>;
 
 const ENTRY = 'envoy_on_route';
-/** Of a run: together some milliseconds. */
+/** The slices of a run: together some milliseconds. */
 const SLICES_MAX = 20;
 
 export function compileClusterScript(settings: ScriptedCluster): (headers: HeaderMap) => string {

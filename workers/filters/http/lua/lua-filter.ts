@@ -23,7 +23,7 @@ import type { Direction, SideParts } from './side-parts.ts';
 import type { Wish } from './stream-handle.ts';
 
 const VM_COUNT = 'lua.lua_vm_count';
-/** Of one line of a script's log. */
+/** The limit of one line of a script's log. */
 const LOG_LINE_MAX = 16 * 1024;
 
 interface LuaParts {

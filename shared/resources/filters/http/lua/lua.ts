@@ -27,7 +27,7 @@ interface LuaOptions {
 
 export interface LuaPerRoute {
   readonly isDisabled: boolean;
-  /** Of one of the filter's `scripts`. */
+  /** The name of one of the filter's `scripts`. */
   readonly scriptName: string | undefined;
   readonly script: LuaScript | undefined;
   readonly filterContext: Struct | undefined;
