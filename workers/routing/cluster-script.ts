@@ -18,8 +18,13 @@ const ENTRY = 'envoy_on_route';
 const SLICES_MAX = 20;
 
 export function compileClusterScript(settings: ScriptedCluster): (headers: HeaderMap) => string {
-  const { source, defaultCluster } = settings;
-  const machine = new ScriptMachine(() => undefined);
+  const { script, defaultCluster } = settings;
+  const { source, modules } = script;
+  const machine = new ScriptMachine(
+    () => undefined,
+    {},
+    (name) => modules.get(name),
+  );
   try {
     machine.load(source);
   } catch (error) {
