@@ -32,7 +32,7 @@ import { connectInside } from '../listener/connect-inside.ts';
 import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
-import { makeAccessLogs, makeScripts, type ScriptModules } from './script-host.ts';
+import { hostModules, makeAccessLogs, makeScripts, type ScriptModules } from './script-host.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
@@ -78,7 +78,9 @@ class WorkerDataPlane implements DataPlane {
     const pages = workerPages(env);
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
+    const scripts = makeScripts(env);
     this.#clusters = new ClusterManager({
+      scripts: hostModules(scripts, { ...env, loop: this.#loop }, () => this.#compiler),
       taps: (this.#taps = makeTaps(env, this.#loop, this.#runtime)),
       loop: this.#loop,
       overload: this.#overload,
@@ -105,7 +107,7 @@ class WorkerDataPlane implements DataPlane {
     this.#drain = drainState(env, () => this.#loop.clock.ms);
     this.watches = new RequestWatches({ clock: env.clock, write: env.writeWatched });
     const { watches } = this;
-    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env), watches };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts, watches };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = makeAccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({

@@ -296,5 +296,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.stats.release();
     this.#tableStats.release();
     this.#attemptFilters?.release();
+    this.#balancer.release?.();
   }
 }

@@ -6,6 +6,7 @@
 
 import type { Struct } from '../../text/dictionary.ts';
 import type { OfKind } from '../by-kind.ts';
+import type { ScriptModule } from '../../scripts/script-module.ts';
 import type { HashPolicy, MetadataKey } from '../routes/route.ts';
 import type { AggregatePolicy, ForwardProxyPolicy, OriginalDstPolicy } from './provided-policy.ts';
 
@@ -30,7 +31,7 @@ export type NestedPolicy =
 /** A cluster that brings its own balancer has one of these. */
 export type ProvidedPolicy = AggregatePolicy | OriginalDstPolicy | ForwardProxyPolicy;
 
-export type LbPolicy = NestedPolicy | ProvidedPolicy;
+export type LbPolicy = NestedPolicy | ScriptPolicy | ProvidedPolicy;
 
 /** What the place of hosts counts. */
 export type LocalityChoice =
@@ -114,6 +115,17 @@ interface OverrideHostPolicy {
   readonly child: NestedPolicy;
 }
 
+/** A module of the operator's own chooses; else the child does. It stands outermost. */
+export interface ScriptPolicy {
+  readonly kind: 'script';
+  readonly module: ScriptModule;
+  /** JSON, which the module's schema reads. */
+  readonly settings: string;
+  readonly loopTimeoutMs: number;
+  readonly loadTimeoutMs: number;
+  readonly child: NestedPolicy;
+}
+
 /** The outermost policy of that kind, if there is one. */
 export function findPolicy<Kind extends LbPolicy['kind']>(
   root: LbPolicy,
@@ -146,7 +158,11 @@ const FORESEEABLE: ReadonlySet<string> = new Set<PickingPolicy['kind']>([
 
 /** The hosts of the next requests are known before these are there. */
 export function isForeseeable(root: LbPolicy): boolean {
-  return FORESEEABLE.has(innermostPolicy(root).kind) && findPolicy(root, 'subset') === undefined;
+  return (
+    FORESEEABLE.has(innermostPolicy(root).kind) &&
+    findPolicy(root, 'subset') === undefined &&
+    findPolicy(root, 'script') === undefined
+  );
 }
 
 function childOf(policy: LbPolicy): LbPolicy | undefined {
