@@ -14,7 +14,8 @@ export interface RunningBrowser extends AsyncDisposable {
 export function startBrowser(folder: string, program = 'chromium'): RunningBrowser {
   const child = spawn(program, [...WORDS, '--hide-scrollbars', `--user-data-dir=${folder}`], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    // Of its own group: it has processes that write into the folder, too.
+    // The browser gets a process group of its own: it has processes that write into the folder,
+    // too.
     detached: true,
   });
   const { pid } = child;

@@ -57,7 +57,7 @@ export type WorkerToSupervisor =
 export interface ListenerConnections {
   readonly name: string;
   readonly open: number;
-  /** Of the open ones, those without a stream. */
+  /** The open ones without a stream. */
   readonly idle: number;
   readonly streams: number;
 }

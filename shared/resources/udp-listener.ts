@@ -24,7 +24,7 @@ export interface UdpProxy {
     | { readonly kind: 'cluster'; readonly name: string }
     | { readonly kind: 'matcher'; readonly tree: MatcherTree<string> };
   readonly idleTimeoutMs: number;
-  /** Of answers; longer ones are dropped. */
+  /** The limit of answers; longer ones are dropped. */
   readonly maxAnswerBytes: number;
   readonly hash?: { readonly kind: 'source_ip' } | { readonly kind: 'key'; readonly key: string };
   /** Each datagram has its own choice of a host, and not each client. */

@@ -274,7 +274,7 @@ interface ConnectionsView {
 
 /** Requests recorded for a client. */
 export interface TapView {
-  /** Of filters that wait for a client; `/tap` exists only where there is one. */
+  /** The ids of filters that wait for a client; `/tap` exists only where there is one. */
   configIds(): ReadonlySet<string>;
   isAttached(): boolean;
   /** What the client asks for, or the text of an error. */

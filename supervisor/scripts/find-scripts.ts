@@ -12,7 +12,7 @@ export const SCRIPT_LOG_TYPE = 'sluice.access_loggers.script.v1.ScriptAccessLog'
 export const ADMIN_PAGES_TYPE = 'sluice.admin_pages.script.v1.ScriptAdminPages';
 export const SCRIPT_PER_ROUTE_TYPE = 'sluice.filters.http.script.v1.ScriptPerRoute';
 
-/** Of one message. */
+/** The limit of what one message leads to. */
 const FOUND_MAX = 10_000;
 
 /** The largest messages of control planes, in which nothing of modules can be. */

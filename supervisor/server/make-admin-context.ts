@@ -22,7 +22,7 @@ import { makeClustersView } from '../admin/views/clusters-view.ts';
 import { makeConfigView } from '../admin/views/config-view.ts';
 
 const log = getLogger('admin');
-/** Of a worker that is busy with requests. */
+/** The time limit of a worker that is busy with requests. */
 const EXPLAIN_LIMIT_MS = 5_000;
 /** The home page waits for it. */
 const REFUSALS_LIMIT_MS = 200;

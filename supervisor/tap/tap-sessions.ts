@@ -89,7 +89,7 @@ export class TapSessions {
     }
   }
 
-  /** Of what is too large the log tells at once: its client waits for what never comes. */
+  /** The log tells at once of what is too large: its client waits for what never comes. */
   #lost(present: Session, records: number, why: TapLoss): void {
     if (why === 'too_large' && present.lost.too_large === 0) {
       this.#options.log(

@@ -44,7 +44,7 @@ export interface CompilerContext {
   readonly taps: Taps;
   readonly watches: RequestWatches;
   readonly refusals: Pick<LastRefusals, 'note'>;
-  /** Of limits that all workers keep together. */
+  /** The pages of limits that all workers keep together. */
   readonly pages: SharedPages;
   /** Sends requests that the proxy makes by itself. */
   readonly upstreamClient: UpstreamClient;

@@ -118,7 +118,7 @@ function policyMaker(
     });
 }
 
-/** Of requests that somebody only asks about. */
+/** The counts of requests that somebody only asks about. */
 const NOBODY_COUNTS: UnderscoreCounts = {
   countDroppedHeader: () => undefined,
   countRefusedUnderscore: () => undefined,

@@ -45,7 +45,7 @@ export class UdpSession implements DatagramHandler, TimerOwner {
   readonly key: string;
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
-  /** Of the cluster's hosts, when this one was last seen among them. */
+  /** The version of the cluster's hosts, when this one was last seen among them. */
   seenVersion: number;
   readonly #client: Client;
   readonly #parts: SessionParts;

@@ -54,6 +54,6 @@ export interface ClusterContext {
   /** Debug lines of component `connection`. */
   readonly log: (line: string) => void;
   readonly ownLocality: ZonePickerParts['ownLocality'];
-  /** Of the cluster that this server is one of; undefined: none is configured. */
+  /** The cluster that this server is one of; undefined: none is configured. */
   readonly localClusterName: string | undefined;
 }

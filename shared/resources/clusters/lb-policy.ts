@@ -196,8 +196,8 @@ export interface LoadReportOptions {
   readonly expirationMs: number;
   readonly updateMs: number;
   /**
-   * Of a report, what says how much of the host is in use, before its general figures; see
-   * load-report.ts.
+   * The names in a load report that say how much of the host is in use, before its general figures;
+   * see load-report.ts.
    */
   readonly metricNames: readonly string[];
   /** What the share of errors adds to a host's utilization is multiplied by it. */

@@ -20,7 +20,7 @@ import { subsetPolicy } from './subset-balancing.ts';
 import { LEAST_REQUEST_POLICY, RANDOM_POLICY, ROUND_ROBIN_POLICY } from './turn-balancing.ts';
 import { wrrLocalityPolicy } from './wrr-locality.ts';
 
-/** Of the API: such an entry of a list is not passed over for the next one. */
+/** Policies of the API: such an entry of a list is not passed over for the next one. */
 const NOT_HERE: ReadonlySet<string> = new Set(
   ['dynamic_modules.v3.DynamicModulesLoadBalancerConfig', 'pick_first.v3.PickFirst'].map(
     (name) => `envoy.extensions.load_balancing_policies.${name}`,

@@ -39,7 +39,7 @@ const FIELDS = knownFields<ProxyMessage>(
     'proxy_protocol_tlvs',
     'proxy_protocol_tlv_merge_policy',
   ],
-  // Of connect modes that are refused.
+  // Fields for connect modes that are refused.
   ['max_early_data_bytes'],
 );
 const LOG_FIELDS = knownFields<TcpProxy_TcpAccessLogOptions>([

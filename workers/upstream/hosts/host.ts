@@ -57,7 +57,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   reportedLoad: ReportedLoad | undefined = undefined;
   /** Likewise, where the balancer goes by how busy localities are. */
   reportedUse: ReportedUse | undefined = undefined;
-  /** Of this host alone, where the cluster limits the connections of each. */
+  /** The limits of this host alone, where the cluster limits the connections of each. */
   connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
   /** Streams that it said it takes on one connection of HTTP/2; undefined: it has not. */
   maxStreams: number | undefined = undefined;

@@ -15,7 +15,7 @@ import type { ScriptNotice } from '../../../../shared/messages/worker-notices.ts
 
 /** A filter, or a route's settings for one. */
 export interface ModuleUser {
-  /** Of the filter. */
+  /** The name of the filter. */
   readonly name: string;
   readonly loadTimeoutMs: number;
   readonly loopTimeoutMs: number;
