@@ -75,9 +75,20 @@ export class Browser {
     await this.#send('Emulation.setScriptExecutionDisabled', { value: !allowed });
   }
 
-  async screenshot(width: number): Promise<Buffer> {
+  async preferColours(value: 'light' | 'dark'): Promise<void> {
+    const features = [{ name: 'prefers-color-scheme', value }];
+    await this.#send('Emulation.setEmulatedMedia', { features });
+  }
+
+  /** `from`: the element that it begins with. */
+  async screenshot(width: number, from?: string): Promise<Buffer> {
     const size = { width, height: SCREENSHOT_HEIGHT, deviceScaleFactor: 1, mobile: false };
     await this.#send('Emulation.setDeviceMetricsOverride', size);
+    const top =
+      from === undefined
+        ? 'scrollTo(0, 0)'
+        : `document.querySelector(${JSON.stringify(from)}).scrollIntoView()`;
+    await this.evaluate(top);
     const { data } = await this.#send('Page.captureScreenshot', { format: 'png' });
     return Buffer.from(String(data), 'base64');
   }

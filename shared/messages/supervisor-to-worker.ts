@@ -58,6 +58,8 @@ export type SupervisorToWorker =
   | { readonly kind: 'list_further_connections'; readonly id: number; readonly walk: number }
   /** `/connections/close`. Reply: `closing_connections` with the same id. */
   | { readonly kind: 'close_connections'; readonly id: number; readonly order: CloseOrder }
+  /** For the home page. Reply: `refusals` with the same id. */
+  | { readonly kind: 'recall_refusals'; readonly id: number }
   /** While a drain is watched. Reply: `connections` with the same id. */
   | { readonly kind: 'count_connections'; readonly id: number }
   /**

@@ -56,6 +56,8 @@ export interface AdminRouteParts {
   readonly profilers: Profilers;
   /** Whether the dashboard's statistics sink is configured. */
   readonly hasDashboard?: boolean;
+  /** Mutations are refused, so that no page offers one. */
+  readonly isReadOnly?: boolean;
   /** Those of modules, for paths that are free. */
   readonly modulePages?: (taken: ReadonlySet<string>) => AdminRoute[];
 }
@@ -66,14 +68,15 @@ export function adminRoutes({
   profilers,
   hasDashboard,
   modulePages,
+  isReadOnly,
 }: AdminRouteParts): readonly AdminRoute[] {
   const routes: AdminRoute[] = [
     read({
       path: '/',
       help: 'Admin home page',
       large: true,
-      handle: async (_request, context) =>
-        await answerHome(offeredRoutes(routes, context), context),
+      handle: async (request, context) =>
+        await answerHome(request, offeredRoutes(routes, context), context, isReadOnly === true),
     }),
     read({
       path: '/help',

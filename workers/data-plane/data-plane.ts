@@ -37,6 +37,7 @@ import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 import { isPart, type PartUpdate } from './part-updates.ts';
+import { LastRefusals } from '../manager/last-refusals.ts';
 import { RequestWatches } from '../watched/request-watches.ts';
 import { workerPages } from './worker-pages.ts';
 import { drainState } from './worker-drain.ts';
@@ -70,6 +71,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #udpListeners: UdpListeners;
   readonly connections: OperatedConnections;
   readonly watches: RequestWatches;
+  readonly refusals = new LastRefusals();
 
   constructor(env: DataPlaneEnv) {
     this.#env = env;
@@ -104,8 +106,9 @@ class WorkerDataPlane implements DataPlane {
     });
     this.#drain = drainState(env, () => this.#loop.clock.ms);
     this.watches = new RequestWatches({ clock: env.clock, write: env.writeWatched });
-    const { watches } = this;
-    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env), watches };
+    const { watches, refusals } = this;
+    const seen = { watches, refusals };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env), ...seen };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = makeAccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({

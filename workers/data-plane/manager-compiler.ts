@@ -73,6 +73,7 @@ export function compileManager(
     loop,
     makeCodec: codecs.make,
     stats,
+    refusals: context.refusals,
     policy: makePolicy(stats),
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),

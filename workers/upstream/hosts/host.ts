@@ -18,7 +18,7 @@ import type { ReportedUse } from '../balancing/load-aware-localities.ts';
 import type { ReportedLoad } from '../balancing/reported-weights.ts';
 import { Retained } from './retained.ts';
 
-const { rq_total: RQ_TOTAL, rq_active: RQ_ACTIVE } = HOST.index;
+const { rq_total: RQ_TOTAL, rq_active: RQ_ACTIVE, rq_timed: TIMED, rq_took_ms: TOOK } = HOST.index;
 
 interface Pools {
   DEFAULT: HttpPool | undefined;
@@ -104,6 +104,12 @@ export class UpstreamHost implements UpstreamHostInfo {
   get statBase(): number {
     this.#statBase ??= this.#stats.defineBlock(HOST, `host.${this.#clusterName}.${this.id}.`);
     return this.#statBase;
+  }
+
+  /** A response that was passed on came whole. */
+  countTime(tookMs: number): void {
+    this.#stats.increment(this.statBase + TIMED);
+    if (tookMs > 0) this.#stats.add(this.statBase + TOOK, tookMs);
   }
 
   /**
