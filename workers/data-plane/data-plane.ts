@@ -13,7 +13,7 @@ import type { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import { makeClusterFilters } from './filter-parts.ts';
 import { makeClients } from './make-clients.ts';
-import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
+import { checkingDuty, makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
 import { explainRequest } from '../explain/explain-request.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
@@ -92,14 +92,7 @@ class WorkerDataPlane implements DataPlane {
       log: (line) => env.log('debug', 'connection', line),
       ownLocality: { region: '', subZone: '', ...env.heritage.node },
       localClusterName: env.heritage.localCluster,
-      duty: {
-        clock: env.clock,
-        workerIndex: env.heritage.workerIndex,
-        living: [],
-        logEvent: (host, check, event) =>
-          env.notify({ kind: 'health_event', ...host, check, event }),
-        report: (host, bits) => env.notify({ kind: 'health_result', ...host, bits }),
-      },
+      duty: checkingDuty(env),
       ...pages,
       find: (name) => this.#clusters.get(name),
       makeAttemptFilters: (...of) => makeClusterFilters(...of, this.#compiler),
