@@ -185,9 +185,9 @@ class WorkerDataPlane implements DataPlane {
     return await explainRequest(asked, this.#listeners.inForce, this.#loop);
   }
 
-  setTap({ session, configId, settings }: TapCommand): void {
+  setTap({ session, configId, settings, listen }: TapCommand): void {
     if (settings === undefined) this.#taps.end();
-    else this.#taps.begin(session, configId, settings);
+    else this.#taps.begin(session, configId, settings, listen);
   }
 
   reopenLogs(): void {

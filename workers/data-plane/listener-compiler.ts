@@ -96,7 +96,18 @@ function* compileParts(
     const watched = context.taps.watch(chain.taps);
     if (watched !== undefined) releases.push(() => watched.release());
     const { server, explain } = parts ?? {};
-    return { resource: chain, server, tls, drain, watch: watched?.watch, explain };
+    const { taps } = context;
+    return {
+      resource: chain,
+      server,
+      tls,
+      drain,
+      explain,
+      // A client of `/tap/listen` hears new connections before configured taps do.
+      get watch() {
+        return taps.listened?.connections(resource.name) ?? watched?.watch;
+      },
+    };
   };
   const listenerContext = {
     ...context,
