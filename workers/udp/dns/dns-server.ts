@@ -9,6 +9,7 @@ import { DnsNames, type OwnAnswer, TTL_S } from './dns-names.ts';
 import {
   addressRecord,
   type DnsQuestion,
+  type DnsRecord,
   FORMAT_ERROR,
   NAME_UNKNOWN,
   NO_ERROR,
@@ -31,16 +32,26 @@ interface Asked {
 }
 
 const NOTHING: OwnAnswer = { source: 'local', records: [], additional: [] };
-const QUERY_COUNTERS: ReadonlyMap<number, Counter> = new Map<number, Counter>([
-  [TYPE_A, 'a_record_queries'],
-  [TYPE_AAAA, 'aaaa_record_queries'],
-  [TYPE_SRV, 'srv_record_queries'],
-]);
-const RECORD_NAMES = new Map<number, 'a' | 'aaaa' | 'srv'>([
-  [TYPE_A, 'a'],
-  [TYPE_AAAA, 'aaaa'],
-  [TYPE_SRV, 'srv'],
-]);
+type ByType = ReadonlyMap<number, Counter>;
+const byType = (a: Counter, aaaa: Counter, srv?: Counter): ByType => {
+  const pairs: [number, Counter][] = [
+    [TYPE_A, a],
+    [TYPE_AAAA, aaaa],
+  ];
+  if (srv !== undefined) pairs.push([TYPE_SRV, srv]);
+  return new Map(pairs);
+};
+const OWN_RECORDS: Readonly<Record<OwnAnswer['source'], ByType>> = {
+  local: byType('local_a_record_answers', 'local_aaaa_record_answers', 'local_srv_record_answers'),
+  cluster: byType(
+    'cluster_a_record_answers',
+    'cluster_aaaa_record_answers',
+    'cluster_srv_record_answers',
+  ),
+};
+const ASKED_FOR = byType('a_record_queries', 'aaaa_record_queries', 'srv_record_queries');
+const FORWARDED = byType('external_a_record_queries', 'external_aaaa_record_queries');
+const FORWARDED_RECORDS = byType('external_a_record_answers', 'external_aaaa_record_answers');
 
 export class DnsServer implements DatagramFilter {
   readonly #parts: UdpProxyParts;
@@ -71,12 +82,12 @@ export class DnsServer implements DatagramFilter {
     }
     const { question } = read;
     if (question.hasMore) this.#count('queries_with_additional_rrs');
-    this.#count(QUERY_COUNTERS.get(question.type) ?? 'unsupported_queries');
+    this.#count(ASKED_FOR.get(question.type) ?? 'unsupported_queries');
     const isKnown = this.#names.knows(question.name);
     if (isKnown) this.#count('known_domain_queries');
     const own = isKnown || this.#forward === undefined ? this.#names.answer(question) : undefined;
     if (own !== undefined) {
-      this.#countRecords(own);
+      this.#countRecords(OWN_RECORDS[own.source], [...own.records, ...own.additional]);
       this.#reply(asked, question, own);
     } else if (this.#forward === undefined) this.#reply(asked, question, NOTHING);
     else this.#ask(asked, question, this.#forward);
@@ -99,17 +110,17 @@ export class DnsServer implements DatagramFilter {
   #ask(asked: Asked, question: DnsQuestion, forward: DnsForwarding): void {
     this.#count('externally_resolved_queries');
     const { name, type } = question;
-    if (type !== TYPE_A && type !== TYPE_AAAA) {
+    const counter = FORWARDED.get(type);
+    if (counter === undefined) {
       this.#count('external_unsupported_queries');
       return this.#reply(asked, question, NOTHING);
     }
-    const kind = type === TYPE_A ? 'a' : 'aaaa';
-    this.#count(`external_${kind}_record_queries`);
+    this.#count(counter);
     const family = type === TYPE_A ? 4 : 6;
     const told = (addresses: readonly string[]): void => {
       this.#forwarded.delete(forwarded);
       const records = addresses.map((each) => addressRecord(name, TTL_S, each));
-      this.#count(`external_${kind}_record_answers`, records.length);
+      this.#countRecords(FORWARDED_RECORDS, records);
       this.#reply(asked, question, { ...NOTHING, records });
     };
     const forwarded = new ForwardedQuestion({ name, family }, forward, this.#parts.loop, told);
@@ -118,17 +129,17 @@ export class DnsServer implements DatagramFilter {
     } else this.#reply(asked, question, NOTHING);
   }
 
-  #countRecords({ source, records, additional }: OwnAnswer): void {
-    for (const { type } of [...records, ...additional]) {
-      const name = RECORD_NAMES.get(type);
-      if (name !== undefined) this.#count(`${source}_${name}_record_answers`);
+  #countRecords(counters: ByType, records: readonly DnsRecord[]): void {
+    for (const { type } of records) {
+      const counter = counters.get(type);
+      if (counter !== undefined) this.#count(counter);
     }
   }
 
   #reply(asked: Asked, question: DnsQuestion, answer: OwnAnswer): void {
     if (answer.records.length > 0) return this.#answer(asked, question, NO_ERROR, answer);
     this.#count('unanswered_queries');
-    const isServed = QUERY_COUNTERS.has(question.type);
+    const isServed = ASKED_FOR.has(question.type);
     this.#answer(asked, question, isServed ? NAME_UNKNOWN : NOT_IMPLEMENTED, answer);
   }
 
@@ -146,8 +157,8 @@ export class DnsServer implements DatagramFilter {
     client.door.send(answer, client);
   }
 
-  #count(counter: Counter, by = 1): void {
-    if (by > 0) this.#parts.stats.add(this.#base + DNS_FILTER.index[counter], by);
+  #count(counter: Counter): void {
+    this.#parts.stats.increment(this.#base + DNS_FILTER.index[counter]);
   }
 
   #record(name: Counter, value: number): void {
