@@ -34,6 +34,8 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     'what modules of the operator name: their members are asked for with Object.hasOwn or listed',
     {
       'shared/scripts/access-logger.ts': 2,
+      'shared/scripts/balancer.ts': 2,
+      'shared/scripts/network-filter.ts': 2,
       'shared/scripts/admin-pages.ts': 2,
       'shared/scripts/context.ts': 1,
       'shared/scripts/filter.ts': 2,

@@ -3,6 +3,7 @@
  * Source: envoy.config.listener.v3.UdpListenerConfig, envoy.extensions.filters.udp.udp_proxy.v3.
  */
 import type { AccessLogConfig } from './access-loggers/access-loggers.ts';
+import type { HeaderValueOption } from './routes/headers.ts';
 import type { MatcherTree } from './routes/matcher-tree.ts';
 
 export interface UdpListenerResource {
@@ -24,7 +25,7 @@ export interface UdpProxy {
     | { readonly kind: 'cluster'; readonly name: string }
     | { readonly kind: 'matcher'; readonly tree: MatcherTree<string> };
   readonly idleTimeoutMs: number;
-  /** Of answers; longer ones are dropped. */
+  /** The limit of answers; longer ones are dropped. */
   readonly maxAnswerBytes: number;
   readonly hash?: { readonly kind: 'source_ip' } | { readonly kind: 'key'; readonly key: string };
   /** Each datagram has its own choice of a host, and not each client. */
@@ -35,4 +36,26 @@ export interface UdpProxy {
   readonly logIntervalMs: number;
   /** One line when the proxy ends. */
   readonly proxyAccessLogs: readonly AccessLogConfig[];
+  /** Datagrams of clients go to hosts inside capsules, and those of hosts are taken out of them. */
+  readonly usesCapsules: boolean;
+  /** Absent: hosts get datagrams. */
+  readonly tunnel?: UdpTunneling;
+}
+
+/** Hosts are proxies, which get a client's datagrams in a stream of HTTP. */
+export interface UdpTunneling {
+  /** Substitution formats of the proxy's name and of the target's. */
+  readonly proxyHost: string;
+  readonly proxyPort?: number;
+  readonly targetHost: string;
+  readonly targetPort: number;
+  /** The path of POST; absent: the request is a CONNECT-UDP. */
+  readonly postPath?: string;
+  readonly headersToAdd: readonly HeaderValueOption[];
+  readonly maxConnectAttempts: number;
+  /** Waits between attempts grow from the first of these to the second; absent: no wait. */
+  readonly retryBackOff?: { readonly baseMs: number; readonly maxMs: number };
+  /** What waits while there is no stream; absent: it is dropped. */
+  readonly buffer?: { readonly maxDatagrams: number; readonly maxBytes: number };
+  readonly logOnConnected: boolean;
 }

@@ -33,7 +33,7 @@ export interface OutlierDetectorOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly writer: StatWriter;
-  /** Of the cluster. */
+  /** The cluster's name in statistics. */
   readonly statName: string;
   log(event: Omit<OutlierEvent, 'cluster'>): void;
   /** The host is ejected or degraded from now on, or no more. */
@@ -59,7 +59,7 @@ export class OutlierDetector {
   readonly #options: OutlierDetectorOptions;
   readonly #stats: number;
   readonly #hosts = new Map<string, WatchedHost>();
-  /** Of the last interval. */
+  /** The sums of the last interval. */
   external: RateSummary = NO_SUMMARY;
   local: RateSummary = NO_SUMMARY;
   #timer: Timer | undefined;
@@ -169,7 +169,7 @@ export class OutlierDetector {
     this.#count(`ejections_enforced_${kind}`);
   }
 
-  /** Of one that is ejected already the ejection begins again. */
+  /** Ejects a host; where it is ejected already the ejection begins again. */
   #eject(host: WatchedHost, settings: OutlierSettings): void {
     const { clock, random } = this.#options;
     if (!host.ejection.isActive) this.#countActive(1);

@@ -247,6 +247,7 @@ export class WorkerHost {
       case 'stopped_listening':
       case 'profiled':
       case 'explained':
+      case 'refusals':
       case 'listed_connections':
       case 'closing_connections':
       case 'scripts':

@@ -46,7 +46,7 @@ export class LiveClusterMaker {
   readonly #options: LiveClusterMakerOptions;
   readonly #needs: ClusterDependencies;
   readonly #sources: SourceMaker;
-  /** Of the version that was made last. */
+  /** The version that was made last. */
   #version = 0;
   /** Mapped once a cluster watches for outliers. */
   #slots: OutlierSlots | undefined;

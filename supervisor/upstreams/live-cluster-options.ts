@@ -23,7 +23,7 @@ export interface LiveClusterOptions {
   readonly breakers: BreakerSlots;
   runtime(): RuntimeSnapshot;
   readonly eventLogs: EventLogs;
-  /** Of outlier detection in all clusters. */
+  /** The path for outlier detection in all clusters. */
   readonly outlierLogPath: string | undefined;
   /** Tells its hosts from those of other versions. */
   readonly version: number;

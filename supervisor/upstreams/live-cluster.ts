@@ -37,7 +37,7 @@ type CheckNotice = Extract<ClusterNotice, { readonly kind: 'health_event' }>;
 
 export class LiveCluster implements HostSink {
   readonly resolved: ResolvedCluster;
-  /** Of a cluster with checks. */
+  /** The version of a cluster with checks. */
   readonly version: number | undefined;
   readonly readiness: ClusterReadiness;
   readonly #options: LiveClusterOptions;

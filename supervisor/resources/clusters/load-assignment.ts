@@ -23,7 +23,7 @@ const FIELDS = knownFields<ClusterLoadAssignment>(
 );
 const POLICY_FIELDS = knownFields<NonNullable<ClusterLoadAssignment['policy']>>(
   ['overprovisioning_factor', 'drop_overloads'],
-  // Of assignments that a control plane sends: see endpoint-source.ts.
+  // A field for assignments that a control plane sends: see endpoint-source.ts.
   ['endpoint_stale_after'],
 );
 const LOCALITY_FIELDS = knownFields<LocalityLbEndpoints>(

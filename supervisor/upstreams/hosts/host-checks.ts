@@ -30,7 +30,7 @@ export class HostChecks {
     // The one host of a logical name is there before it is checked.
     const isLogical = discovery?.kind === 'dns' && discovery.isLogical;
     if (!this.isChecked(host) || isLogical) return 0;
-    // Of a set that never changes no host is new.
+    // A set that never changes has no new host.
     const isIgnored = resource.ignoreNewHostsUntilFirstHealthCheck && discovery !== undefined;
     return HEALTH_BITS.failed_active_hc | (isIgnored ? HEALTH_BITS.pending_active_hc : 0);
   }

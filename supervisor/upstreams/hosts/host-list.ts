@@ -163,7 +163,7 @@ export class HostList {
     }
     // Where the source says nothing new of it, it is what it was.
     if (!isSameHost(state.given, host)) {
-      // Of one that is another for balancers, and makes the whole set another, no more is asked.
+      // No more is asked of a host that is another for balancers, and makes the whole set another.
       const isSent = changes.isOther || !isSameButForHealth(state.given, host);
       const { health } = state.host;
       for (const priority of this.#changeHost(state, host)) priorities.add(priority);

@@ -44,7 +44,9 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   readonly #sink: HostSink;
   readonly #resolver: ResourceResolver;
   readonly #subscription: OpenSubscription;
-  /** Of the last answer with many hosts, parts of which come again as the same objects. */
+  /**
+   * The hosts of the last answer with many hosts, parts of which come again as the same objects.
+   */
   #known: HostsByEndpoint | undefined;
   #present: ClusterHostsResource | undefined;
   readonly #clock: Clock;

@@ -77,7 +77,7 @@ export interface ResolverOptions {
   isKnownCluster(name: string): boolean;
   /** Whether a control plane may be reached through a cluster; absent: that is not looked at. */
   readonly isStaticCluster?: (name: string) => boolean;
-  /** Of what is accepted though it has no effect. */
+  /** Notes what is accepted though it has no effect. */
   warn(text: string): void;
 }
 
@@ -199,7 +199,7 @@ export class ResourceResolver {
     return resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope);
   }
 
-  /** Of a secret whose files were read into it. */
+  /** Resolves a secret whose files were read into it. */
   secret(message: JsonObject, kind: TlsSecret['kind']): Resolution<TlsSecret> {
     const {
       name,
