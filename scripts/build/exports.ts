@@ -16,6 +16,8 @@ const EXPORTS: readonly (readonly [name: string, declarations: string, code?: st
   ['schema', 'shared/scripts/schema'],
   ['context', 'shared/scripts/context'],
   ['access-logger', 'shared/scripts/access-logger'],
+  ['balancer', 'shared/scripts/balancer'],
+  ['network-filter', 'shared/scripts/network-filter'],
   ['admin-pages', 'shared/scripts/admin-pages'],
   ['testing', 'src/testing/testing-api', 'src/testing/testing'],
 ];

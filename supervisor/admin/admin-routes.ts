@@ -43,7 +43,8 @@ import {
 import { answerReady } from './endpoints/ready.ts';
 import { answerRuntime, answerRuntimeModify } from './endpoints/runtime.ts';
 import { answerServerInfo } from './endpoints/server-info.ts';
-import { answerTap } from './endpoints/tap.ts';
+import { answerTap } from './endpoints/tap/tap.ts';
+import { listenTap, TAP_LISTEN_PARAMS } from './endpoints/tap/tap-listen.ts';
 import { WATCH_PARAMS, watchRequests } from './endpoints/watched/watch-requests.ts';
 import { renderHelp } from './help.ts';
 import { answerHome } from './home/answer-home.ts';
@@ -90,7 +91,7 @@ export function adminRoutes({
     ...drainRoutes(),
     ...commandRoutes(),
     ...diagnosticRoutes(),
-    tapRoute(),
+    ...tapRoutes(),
     ...profilerRoutes(profilers),
   ];
   routes.push(...(modulePages?.(new Set(routes.map(({ path }) => path))) ?? []));
@@ -332,13 +333,21 @@ function diagnosticRoutes(): AdminRoute[] {
   ];
 }
 
-function tapRoute(): AdminRoute {
-  return mutate({
-    path: '/tap',
-    help: 'tap filter control',
-    isOffered: ({ tap }) => tap.configIds().size > 0,
-    handle: answerTap,
-  });
+function tapRoutes(): AdminRoute[] {
+  return [
+    mutate({
+      path: '/tap',
+      help: 'tap filter control',
+      isOffered: ({ tap }) => tap.configIds().size > 0,
+      handle: answerTap,
+    }),
+    mutate({
+      path: '/tap/listen',
+      help: 'record requests or connections at listeners, without a filter, as HAR, NDJSON or pcap',
+      params: TAP_LISTEN_PARAMS,
+      handle: listenTap,
+    }),
+  ];
 }
 
 function profilerRoutes(profilers: Profilers): AdminRoute[] {

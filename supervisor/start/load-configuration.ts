@@ -97,7 +97,8 @@ async function loadChecked(
       check: async (message) => {
         const { static_resources: statics, bootstrap_extensions: extensions } =
           message as Bootstrap;
-        await checkScripts([statics?.listeners, extensions], undefined);
+        const policies = statics?.clusters?.map((cluster) => cluster.load_balancing_policy);
+        await checkScripts([statics?.listeners, policies, extensions], undefined);
         found.resolution = await resolveBootstrap(message, overrides);
         return found.resolution.problems;
       },

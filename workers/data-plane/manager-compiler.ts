@@ -11,6 +11,8 @@ import type { TerminalFilterFactory } from '../stream/filter.ts';
 import { ConnectionManager, type RouteSource } from '../manager/manager.ts';
 import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
+import type { FilterFactory } from '../stream/filter.ts';
+import { withListener } from '../filters/http/listened-tap-filter.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
@@ -68,6 +70,7 @@ export function compileManager(
         : { logs: upstreamLogs.logs, moments: routerOf(config).options.upstreamLogMoments },
     attemptFilters: makeAttemptFilters(routerOf(config).options.upstreamFilters, filterContext),
   };
+  const filters = filtersOf(config, listener, context, filterContext);
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
@@ -78,8 +81,9 @@ export function compileManager(
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
-    // Those before the router.
-    filters: makeFilterFactories(config.filters.slice(0, -1), filterContext),
+    get filters() {
+      return filters();
+    },
     terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
     tracing: context.watches.around(compileTracing(config, listener, context, filterContext)),
@@ -101,6 +105,17 @@ export function compileManager(
       clusters: context.clusters,
     }),
   };
+}
+
+/** Those before the router, asked for at each request. */
+function filtersOf(
+  config: HttpConnectionManager,
+  listener: ListenerResource,
+  { taps, loop }: ChainContext,
+  filterContext: FilterContext,
+): () => readonly FilterFactory[] {
+  const configured = makeFilterFactories(config.filters.slice(0, -1), filterContext);
+  return withListener(configured, listener.name, taps, () => loop.clock.wallMs);
 }
 
 /** Makes policies that differ in who counts. */

@@ -93,6 +93,11 @@ export class UpstreamHost implements UpstreamHostInfo {
     return this.#retained;
   }
 
+  /** It was taken out of its cluster. */
+  get isDrained(): boolean {
+    return this.#isDrained;
+  }
+
   /** By priority; each is made on first use. */
   get pools(): Pools {
     return (this.#pools ??= { DEFAULT: undefined, HIGH: undefined });

@@ -1,8 +1,8 @@
 /** `/tap`: begins to record requests for this client, until it goes. One client at a time. */
-import type { AdminContext } from '../admin-context.ts';
-import type { AdminResponse } from '../../http-pages/admin-response.ts';
-import type { EndpointRequest } from '../admin-route.ts';
-import { textResponse } from '../http/responses.ts';
+import type { AdminContext } from '../../admin-context.ts';
+import type { AdminResponse } from '../../../http-pages/admin-response.ts';
+import type { EndpointRequest } from '../../admin-route.ts';
+import { textResponse } from '../../http/responses.ts';
 
 export async function answerTap(
   { body }: EndpointRequest,
