@@ -7,6 +7,7 @@ import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { calculate, concat, negate, type Arithmetic } from './arithmetic.ts';
 import { attributeOf, rootOf } from './attributes.ts';
+import { compileCapture } from './captures.ts';
 import { CONVERSIONS } from './conversions.ts';
 import { sizeOf, TEXT_FUNCTIONS, TEXT_TESTS } from './text-functions.ts';
 import { isTimePart, timePart } from './time-parts.ts';
@@ -55,6 +56,12 @@ export function compileCel(expression: CelExpression): CelProgram {
         if (typeof value === 'string') return runner.search(value);
         return value instanceof CelFailure ? value : NO_OVERLOAD;
       };
+    }
+    case 'capture': {
+      const text = compileCel(expression.text);
+      const rewrite = expression.rewrite && compileCel(expression.rewrite);
+      const found = compileCapture(expression);
+      return (info) => found(text(info), rewrite?.(info) ?? '');
     }
     case 'list':
       return compileList(expression.items);
