@@ -3,6 +3,7 @@
  * in intervals of five seconds, and what each host did within the last minute. It is kept all the
  * time, so that somebody who looks after an alarm sees how it began.
  */
+import { LISTENER_WORKER } from '../../shared/stats/templates/listener.ts';
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import {
   HTTP_CONNECTION_MANAGER,
@@ -47,6 +48,14 @@ export interface TrafficHistoryOptions {
   onFailure(error: unknown): void;
 }
 
+interface WorkerShare {
+  readonly worker: number;
+  readonly definition: Definition;
+}
+
+/** Ends the names of such blocks. */
+const WORKER = /\.worker_(\d+)\.$/;
+
 type Totals = Omit<TrafficInterval, 'seconds'>;
 
 export class TrafficHistory {
@@ -59,6 +68,8 @@ export class TrafficHistory {
   #routers: readonly Definition[] = [];
   #clusters: readonly Definition[] = [];
   #hosts = new Map<Definition, HostTrack>();
+  /** Each worker's connections at each listener. */
+  #shares: readonly WorkerShare[] = [];
   #sickClusters: readonly string[] = [];
   #last: { readonly atMs: number; readonly totals: Totals } | undefined;
   #count = 0;
@@ -94,6 +105,21 @@ export class TrafficHistory {
       const minute = definition.live ? track.read(store) : undefined;
       if (minute !== undefined) yield minute;
     }
+  }
+
+  /** Open connections of clients by worker. */
+  *openByWorker(): Steps<ReadonlyMap<number, number>, undefined> {
+    const { store } = this.#options;
+    yield* this.#lookAgain(false);
+    const open = new Map<number, number>();
+    let count = 0;
+    for (const { worker, definition } of this.#shares) {
+      if (++count % DEFINITIONS_PER_STEP === 0) yield undefined;
+      const { base, live } = definition;
+      const own = live ? store.valueOf(base + LISTENER_WORKER.index.downstream_cx_active) : 0;
+      open.set(worker, (open.get(worker) ?? 0) + own);
+    }
+    return open;
   }
 
   /** Names, in statistics, of clusters of which not all hosts are healthy. */
@@ -141,6 +167,7 @@ export class TrafficHistory {
     const routers: Definition[] = [];
     const clusters: Definition[] = [];
     const hosts = new Map<Definition, HostTrack>();
+    const shares: WorkerShare[] = [];
     let count = 0;
     for (const definition of store.definitions()) {
       if (++count % DEFINITIONS_PER_STEP === 0) yield undefined;
@@ -152,12 +179,18 @@ export class TrafficHistory {
         const track = known ?? new HostTrack(place, definition);
         if (isFirst) track.begin(store);
         hosts.set(definition, track);
+      } else if (template === LISTENER_WORKER) {
+        const [, worker] = WORKER.exec(name) ?? [];
+        if (worker !== undefined) shares.push({ worker: Number(worker), definition });
       } else if (template === CLUSTER) clusters.push(definition);
       else if (OWN_PREFIXES.has(name)) continue;
       else if (template === HTTP_CONNECTION_MANAGER) managers.push(definition);
       else if (template === ROUTER) routers.push(definition);
     }
+    // Another reader was faster, and hosts may have begun to count in what it made.
+    if (this.#generation === generation) return;
     this.#hosts = hosts;
+    this.#shares = shares;
     this.#managers = managers;
     this.#routers = routers;
     this.#clusters = clusters;

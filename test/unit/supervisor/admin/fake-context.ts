@@ -47,6 +47,9 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
     recent: {
       intervals: () => [],
       *activeHosts() {},
+      *openByWorker() {
+        return new Map();
+      },
       sickClusters: () => [],
       refusals: async () => [],
     },
