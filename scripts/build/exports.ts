@@ -17,6 +17,7 @@ const EXPORTS: readonly (readonly [name: string, declarations: string, code?: st
   ['context', 'shared/scripts/context'],
   ['access-logger', 'shared/scripts/access-logger'],
   ['balancer', 'shared/scripts/balancer'],
+  ['network-filter', 'shared/scripts/network-filter'],
   ['admin-pages', 'shared/scripts/admin-pages'],
   ['testing', 'src/testing/testing-api', 'src/testing/testing'],
 ];

@@ -2,12 +2,14 @@
 import { type AccessLoggerDefinition, isAccessLogger } from './access-logger.ts';
 import { type AdminPagesDefinition, isAdminPages } from './admin-pages.ts';
 import { type BalancerDefinition, isBalancer } from './balancer.ts';
+import { isNetworkFilter, type NetworkFilterDefinition } from './network-filter.ts';
 import { definedFilter, type FilterDefinition } from './filter.ts';
 
 interface Definitions {
   readonly filter: FilterDefinition;
   readonly access_logger: AccessLoggerDefinition;
   readonly balancer: BalancerDefinition;
+  readonly network_filter: NetworkFilterDefinition;
   readonly admin_pages: AdminPagesDefinition;
 }
 
@@ -22,6 +24,7 @@ export const DEFINED_BY: Readonly<Record<ModuleKind, string>> = {
   filter: 'defineFilter()',
   access_logger: 'defineAccessLogger()',
   balancer: 'defineBalancer()',
+  network_filter: 'defineNetworkFilter()',
   admin_pages: 'defineAdminPages()',
 };
 
@@ -34,6 +37,7 @@ export function definedModule(value: unknown): DefinedModule | undefined {
   if (!('create' in value) || typeof value.create !== 'function') return undefined;
   if (isAccessLogger(value)) return { kind: 'access_logger', definition: value };
   if (isBalancer(value)) return { kind: 'balancer', definition: value };
+  if (isNetworkFilter(value)) return { kind: 'network_filter', definition: value };
   return undefined;
 }
 

@@ -9,6 +9,7 @@ import { typeNameOf } from '../config/type-name.ts';
 
 export const SCRIPT_TYPE = 'sluice.filters.http.script.v1.Script';
 export const SCRIPT_LOG_TYPE = 'sluice.access_loggers.script.v1.ScriptAccessLog';
+export const SCRIPT_NETWORK_TYPE = 'sluice.filters.network.script.v1.ScriptNetworkFilter';
 export const SCRIPT_BALANCER_TYPE = 'sluice.load_balancing_policies.script.v1.ScriptBalancer';
 export const ADMIN_PAGES_TYPE = 'sluice.admin_pages.script.v1.ScriptAdminPages';
 export const SCRIPT_PER_ROUTE_TYPE = 'sluice.filters.http.script.v1.ScriptPerRoute';
@@ -38,6 +39,7 @@ const KINDS: ReadonlyMap<string, ModuleKind> = new Map([
   [SCRIPT_TYPE, 'filter'],
   [SCRIPT_LOG_TYPE, 'access_logger'],
   [SCRIPT_BALANCER_TYPE, 'balancer'],
+  [SCRIPT_NETWORK_TYPE, 'network_filter'],
   [ADMIN_PAGES_TYPE, 'admin_pages'],
 ]);
 
