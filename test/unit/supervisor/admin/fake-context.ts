@@ -48,6 +48,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       intervals: () => [],
       *activeHosts() {},
       *openByWorker() {
+        yield undefined;
         return new Map();
       },
       sickClusters: () => [],

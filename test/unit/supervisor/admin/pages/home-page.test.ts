@@ -50,6 +50,7 @@ test('the home page says how many connections listeners and workers have', async
       recent: {
         ...context.recent,
         *openByWorker() {
+          yield undefined;
           return new Map([[0, 42]]);
         },
       },
@@ -109,6 +110,7 @@ function troubled(errors: number): AdminContext {
         yield { cluster: '<b>', host: '10.0.0.1:2', ...counts };
       },
       *openByWorker() {
+        yield undefined;
         return new Map();
       },
       sickClusters: () => [],
