@@ -4,6 +4,7 @@
  * cluster tells the workers.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
+import type { Steps } from '../loop/loop-turns.ts';
 import { OUTLIER_SLOT, type OutlierPage } from '../../shared/limits/outlier-page.ts';
 import type { HealthFlag } from '../../shared/resources/clusters/host-health.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
@@ -51,6 +52,9 @@ interface WatchedHost {
   localSuccessRate: number;
 }
 
+/** Hosts that are looked at in one step. */
+const HOSTS_PER_STEP = 512;
+
 export class OutlierDetector {
   readonly #options: OutlierDetectorOptions;
   readonly #stats: number;
@@ -68,11 +72,12 @@ export class OutlierDetector {
     this.#beginInterval();
   }
 
-  /** These hosts, each with its slot, from now on. */
-  setHosts(hosts: readonly { readonly id: string; readonly slot: number }[]): void {
-    const kept = new Set(hosts.map(({ id }) => id));
-    for (const id of this.#hosts.keys()) if (!kept.has(id)) this.forget(id);
+  /** These hosts, each with its slot, from the last step on. */
+  *setHosts(hosts: Iterable<{ readonly id: string; readonly slot: number }>): Steps<void> {
+    const kept = new Set<string>();
     for (const { id, slot } of hosts) {
+      kept.add(id);
+      if (kept.size % HOSTS_PER_STEP === 0) yield;
       if (this.#hosts.has(id)) continue;
       this.#hosts.set(id, {
         id,
@@ -85,6 +90,11 @@ export class OutlierDetector {
         successRate: NO_RATE,
         localSuccessRate: NO_RATE,
       });
+    }
+    let count = 0;
+    for (const id of this.#hosts.keys()) {
+      if (!kept.has(id)) this.forget(id);
+      if (++count % HOSTS_PER_STEP === 0) yield;
     }
   }
 

@@ -37,7 +37,6 @@ const ADVICE: readonly (readonly [type: RegExp, advice: string])[] = [
     /http_11_proxy/,
     'connections go to hosts directly: take the transport_socket that is inside it, and tunneling_config where a CONNECT is needed',
   ],
-  [/dns_filter/, 'a udp_proxy carries the questions to a name server'],
   [
     /udp_proxy\.session/,
     'sessions go to the hosts of a cluster: as datagrams, in capsules or through tunnels',

@@ -37,7 +37,10 @@ export interface LiveClusterMakerOptions extends SourceMakerOptions, SharedClust
 }
 
 /** How one version is followed. */
-export type ClusterFollower = Pick<LiveClusterOptions, 'hasTraffic' | 'isUsed' | 'changed'>;
+export type ClusterFollower = Pick<
+  LiveClusterOptions,
+  'hasTraffic' | 'isUsed' | 'changed' | 'prepare'
+>;
 
 export class LiveClusterMaker {
   readonly #options: LiveClusterMakerOptions;
