@@ -1,13 +1,26 @@
 /** Runs re.extract, re.capture and re.captureN: what is found nowhere is a failure. */
-import type { CelCapture } from '../../shared/cel/expression.ts';
+import type { CelCapture, CelExpression } from '../../shared/cel/expression.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import { parseSubstitution } from '../../shared/regex/substitution.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { CelFailure, LiteralMap, NO_OVERLOAD, type CelValue } from './values.ts';
 
 const NOT_FOUND = new CelFailure('Unable to extract or capture by the given regex');
 
-/** From a text, and what the text of `extract` is written by, to what is found. */
-export function compileCapture({
+type Program = (info: StreamInfo) => CelValue;
+
+/** `compile` makes programs of the texts that it works with. */
+export function compileCapture(
+  expression: CelCapture,
+  compile: (expression: CelExpression) => Program,
+): Program {
+  const text = compile(expression.text);
+  const rewrite = expression.rewrite && compile(expression.rewrite);
+  const find = finderOf(expression);
+  return (info) => find(text(info), rewrite?.(info) ?? '');
+}
+
+function finderOf({
   form,
   regex,
   groups: names,

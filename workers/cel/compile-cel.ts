@@ -57,12 +57,8 @@ export function compileCel(expression: CelExpression): CelProgram {
         return value instanceof CelFailure ? value : NO_OVERLOAD;
       };
     }
-    case 'capture': {
-      const text = compileCel(expression.text);
-      const rewrite = expression.rewrite && compileCel(expression.rewrite);
-      const found = compileCapture(expression);
-      return (info) => found(text(info), rewrite?.(info) ?? '');
-    }
+    case 'capture':
+      return compileCapture(expression, compileCel);
     case 'list':
       return compileList(expression.items);
     case 'map':
