@@ -104,11 +104,11 @@ describe('statistics of a cluster whose certificates are secrets', () => {
     const { store, arrive, values } = watched();
     store.putWarming('cluster', 'c', cluster());
     store.promote('cluster', 'c');
-    const { get } = Object.getOwnPropertyDescriptor(X509Certificate.prototype, 'validTo') ?? {};
+    const own = Object.getOwnPropertyDescriptor(X509Certificate.prototype, 'validTo');
     let parsed = 0;
     context.mock.getter(X509Certificate.prototype, 'validTo', function (this: X509Certificate) {
       parsed += 1;
-      return get?.call(this) as string;
+      return own?.get?.call(this) as string;
     });
     for (let arrival = 0; arrival < 10; arrival++) {
       arrive('cli', certificate);
