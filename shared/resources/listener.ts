@@ -160,7 +160,7 @@ export interface HttpConnectionManager {
   readonly suppressEnvoyHeaders: boolean;
   /** 0 disables each of these. */
   readonly streamIdleTimeoutMs: number;
-  /** Of HTTP/2: until what is left of a whole answer has been taken by the client. */
+  /** The time limit in HTTP/2 until what is left of a whole answer has been taken by the client. */
   readonly streamFlushTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly requestHeadersTimeoutMs: number;

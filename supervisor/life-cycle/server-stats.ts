@@ -209,7 +209,7 @@ export class ServerStats {
     if (exit.reason === 'build_mismatch') this.#countOwn('sluice.worker.build_mismatches');
   }
 
-  /** Of the supervisor itself. */
+  /** Counts an exception of the supervisor itself. */
   exceptionCaught(): void {
     this.#countOwn('sluice.main_thread.exceptions');
   }

@@ -37,8 +37,10 @@ const ADVICE: readonly (readonly [type: RegExp, advice: string])[] = [
     /http_11_proxy/,
     'connections go to hosts directly: take the transport_socket that is inside it, and tunneling_config where a CONNECT is needed',
   ],
-  [/dns_filter/, 'a udp_proxy carries the questions to a name server'],
-  [/udp_proxy\.session/, 'sessions go to the hosts of a cluster, as datagrams'],
+  [
+    /udp_proxy\.session/,
+    'sessions go to the hosts of a cluster: as datagrams, in capsules or through tunnels',
+  ],
   [
     /clusters\.redis/,
     'name the hosts in a cluster with RING_HASH or MAGLEV: slots of Redis Cluster are not asked for',

@@ -60,7 +60,7 @@ export class RestClient {
     this.#session?.session?.destroy();
   }
 
-  /** Of this host alone; those of others go, for their hosts may be gone. */
+  /** The agent of this host alone; those of others go, for their hosts may be gone. */
   #agentFor(host: PickedHost): HostAgent {
     const key = keyOf(host.address);
     for (const [other, agent] of this.#agents) {

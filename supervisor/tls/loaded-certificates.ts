@@ -22,7 +22,7 @@ export interface OwnedContext {
 interface LoadedCertificate {
   readonly role: 'ca' | 'chain';
   readonly path: string;
-  /** Of its secret. */
+  /** The name of its secret. */
   readonly name: string | undefined;
   readonly certificate: X509Certificate;
 }

@@ -54,7 +54,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   readonly #detect: ReturnType<typeof compileIpDetection> | undefined;
   readonly #localAddress: string;
 
-  /** Of the request that `onRequest` works on. */
+  /** The scan of the request that `onRequest` works on. */
   readonly #scan = new RequestScan();
 
   constructor(options: ManagerOptions, environment: HeaderPolicyEnvironment) {

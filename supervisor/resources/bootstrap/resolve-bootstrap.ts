@@ -93,7 +93,8 @@ const FIELDS = knownFields<Bootstrap>(
     'inline_headers',
     'memory_allocator_manager',
     'perf_tracing_file_path',
-    // Of several socket interfaces; Envoy goes on with its own where nobody has that name.
+    // The choice among several socket interfaces; Envoy goes on with its own where nobody has that
+    // name.
     'default_socket_interface',
   ],
 );

@@ -15,7 +15,7 @@ const FIELDS = knownFields<HttpProtocolOptions>(
     'headers_with_underscores_action',
     'max_requests_per_connection',
   ],
-  // Of responses, and so of clusters alone.
+  // A field for responses, and so for clusters alone.
   ['max_response_headers_kb'],
 );
 

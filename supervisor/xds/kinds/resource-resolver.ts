@@ -18,6 +18,7 @@ import type { ClusterHostsResource } from '../../../shared/resources/clusters/cl
 import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
 import { formatPlace, type Place, type Problem } from '../../config/problem.ts';
 import {
   checkSources,
@@ -32,6 +33,7 @@ import {
 import { resolveCluster, type ClusterDefaults } from '../../resources/clusters/cluster.ts';
 import {
   type ResolvedHosts,
+  loadAssignmentInSteps,
   resolveLoadAssignment,
 } from '../../resources/clusters/load-assignment.ts';
 import { resolveFilterSettings } from '../../resources/http/http-filter-chain.ts';
@@ -58,6 +60,13 @@ export type Resolution<Resolved> =
     }
   | { readonly resolved?: undefined; readonly error: string };
 
+/** What one resource is resolved with. */
+interface Run {
+  readonly scope: Scope;
+  readonly problems: readonly Problem[];
+  readonly secrets: readonly NamedSecret[];
+}
+
 /** Envoy's word for a secret that holds something else. */
 const NO_CERTIFICATE = 'Failed to load incomplete private key from path: ';
 
@@ -71,7 +80,7 @@ export interface ResolverOptions {
   isKnownCluster(name: string): boolean;
   /** Whether a control plane may be reached through a cluster; absent: that is not looked at. */
   readonly isStaticCluster?: (name: string) => boolean;
-  /** Of what is accepted though it has no effect. */
+  /** Notes what is accepted though it has no effect. */
   warn(text: string): void;
 }
 
@@ -157,14 +166,15 @@ export class ResourceResolver {
   }
 
   /** What `known` has of the message's endpoints stays; what is new is added to it. */
-  hosts(
+  *hostsInSteps(
     cluster: string,
     message: JsonObject,
     known: ResolvedHosts,
-  ): Resolution<ClusterHostsResource> {
-    return this.#run((scope) =>
-      resolveLoadAssignment(cluster, message as unknown as ClusterLoadAssignment, scope, known),
-    );
+  ): Steps<Resolution<ClusterHostsResource>> {
+    const assignment = message as unknown as ClusterLoadAssignment;
+    const run = this.#begin();
+    const hosts = yield* loadAssignmentInSteps(cluster, assignment, run.scope, known);
+    return this.#end(run, hosts);
   }
 
   /** Everything that is wrong with a resource that stands at a place of a file. */
@@ -195,7 +205,7 @@ export class ResourceResolver {
     return resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope);
   }
 
-  /** Of a secret whose files were read into it. */
+  /** Resolves a secret whose files were read into it. */
   secret(message: JsonObject, kind: TlsSecret['kind']): Resolution<TlsSecret> {
     const {
       name,
@@ -233,11 +243,20 @@ export class ResourceResolver {
   }
 
   #run<Resolved>(resolve: (scope: Scope) => Resolved | undefined): Resolution<Resolved> {
+    const run = this.#begin();
+    return this.#end(run, resolve(run.scope));
+  }
+
+  #begin(): Run {
     const problems: Problem[] = [];
     const secrets: NamedSecret[] = [];
     const plain = this.#scope(problems);
     const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
-    const resolved = resolve(new Scope({ ...plain.context, onNamedSecret }, plain.place));
+    const scope = new Scope({ ...plain.context, onNamedSecret }, plain.place);
+    return { scope, problems, secrets };
+  }
+
+  #end<Resolved>({ problems, secrets }: Run, resolved: Resolved | undefined): Resolution<Resolved> {
     const error = problems.find(({ severity }) => severity === 'error');
     if (error !== undefined) return { error: describe(error) };
     for (const problem of problems) this.#options.warn(describe(problem));
