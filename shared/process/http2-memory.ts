@@ -4,9 +4,11 @@
  * that still had bytes on its socket is collected later than it ends: with its session, in any order.
  * So a session's memory is held here until that of its streams has gone.
  */
-import type { Http2Session, Http2Stream } from 'node:http2';
+import type { connect as connectSession, Http2Session, Http2Stream } from 'node:http2';
 
-type Http2Module = typeof import('node:http2');
+interface Http2Module {
+  readonly connect: typeof connectSession;
+}
 
 /** Its held values are the sessions' own objects of the runtime. */
 const sessions = new FinalizationRegistry<object>(() => undefined);

@@ -82,7 +82,7 @@ function listenerFor(part: AskingPart, trouble: Trouble): object {
   });
 }
 
-export function failingBootstrap(ports: ReadonlyMap<string, number>, scratch: Scratch): object {
+function failingBootstrap(ports: ReadonlyMap<string, number>, scratch: Scratch): object {
   const clusters = PROTOCOLS.flatMap((protocol) =>
     FAILURES.flatMap((failure) => [
       clusterFor(failure, protocol, ports),
@@ -140,7 +140,7 @@ function clusterFor(
 }
 
 /** All listeners that ask somebody, or none. */
-export function putListeners(scratch: Scratch, version: number, isThere: boolean): void {
+function putListeners(scratch: Scratch, version: number, isThere: boolean): void {
   const listeners = TROUBLES.flatMap((trouble) =>
     partsWith(trouble).map((part) => resource.listener(listenerFor(part, trouble))),
   );
@@ -149,7 +149,7 @@ export function putListeners(scratch: Scratch, version: number, isThere: boolean
 }
 
 /** The clusters of these troubles are there, and no others of the file. */
-export function putClusters(
+function putClusters(
   scratch: Scratch,
   ports: ReadonlyMap<string, number>,
   version: number,
@@ -192,7 +192,7 @@ async function statusOf(part: AskingPart, port: number): Promise<number> {
     : (await fetchOnce({ port, headers: part.headers ?? {} })).status;
 }
 
-export async function askPart(part: AskingPart, trouble: Trouble, port: number): Promise<Question> {
+async function askPart(part: AskingPart, trouble: Trouble, port: number): Promise<Question> {
   const began = performance.now();
   const status = await statusOf(part, port).catch(() => -1);
   return { part, trouble, status, ms: performance.now() - began };
