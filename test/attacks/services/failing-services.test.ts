@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { askService } from '../../../supervisor/aws/small-request.ts';
 import { attackTurns } from '../../support/attack.ts';
-import { type AskingPart, type Trouble } from '../../support/parts/asking-parts.ts';
+import type { AskingPart, Trouble } from '../../support/asking/asking-part.ts';
 import { FAILURES, startFailing } from '../../support/peers/hostile/failing-services.ts';
 import {
   type FailingServer,

@@ -11,13 +11,9 @@ import { fetchOnce } from '../peers/http-client.ts';
 import { openRaw } from '../peers/raw-client.ts';
 import { grpcCluster } from '../peers/services/asked-services.ts';
 import { startHttpUpstream, startRawUpstream } from '../peers/upstream.ts';
-import {
-  ASKING_PARTS,
-  type AskingPart,
-  PART_SECRETS,
-  sinkFor,
-  type Trouble,
-} from '../parts/asking-parts.ts';
+import type { AskingPart, Trouble } from '../asking/asking-part.ts';
+import { ASKING_PARTS, PART_SECRETS } from '../asking/asking-parts.ts';
+import { sinkFor } from '../asking/telemetry-parts.ts';
 import { bootstrap, GREETING, httpListener, staticCluster } from '../parts/bootstrap.ts';
 import { filterListener, tcpProxyFilter } from '../parts/tcp-listener.ts';
 import { makeScratch, type Scratch } from '../scratch.ts';

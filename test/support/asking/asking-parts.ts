@@ -2,36 +2,11 @@
  * Everything of a configuration that asks a service: how it is configured for one cluster, and what
  * a client is told where that service fails.
  */
-import type { Failure, Protocol } from '../peers/hostile/failing-services.ts';
+import type { Protocol } from '../peers/hostile/failing-services.ts';
+import { type AskingPart, EXTENSIONS, grpc, TIMEOUT, uri } from './asking-part.ts';
+import { TELEMETRY } from './telemetry-parts.ts';
 
-const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
 const TYPE = `${EXTENSIONS}.filters.http`;
-const TRACE = 'type.googleapis.com/envoy.config.trace.v3';
-/** As long as any of them waits. */
-const TIMEOUT = '0.4s';
-
-/** A failure, or that the cluster is taken away before or while a request asks. */
-export type Trouble = Failure | 'leaving' | 'gone';
-
-export interface AskingPart {
-  readonly name: string;
-  readonly protocol: Protocol;
-  /** The HTTP filter in front of the router. */
-  http?(cluster: string): object;
-  /** The network filter in front of the TCP proxy. */
-  network?(cluster: string): object;
-  /** Fields of the connection manager. */
-  hcm?(cluster: string): object;
-  /** What a client gets; of a network filter 200 for an echo and 0 for a closed connection. */
-  readonly status: number;
-  /** Where its own time is over before the service has failed. */
-  readonly also?: number;
-  readonly except?: Partial<Readonly<Record<Trouble, number>>>;
-  /** Of the client's request. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Statistics that count each failure; `NAME` is the listener's. */
-  readonly counted?: string;
-}
 
 function filter(name: string, message: string, config: object): object {
   return {
@@ -40,14 +15,6 @@ function filter(name: string, message: string, config: object): object {
   };
 }
 
-const grpc = (cluster: string): object => ({
-  grpc_service: { envoy_grpc: { cluster_name: cluster }, timeout: TIMEOUT },
-});
-const uri = (cluster: string, path = '/'): object => ({
-  uri: `http://service.test${path}`,
-  cluster,
-  timeout: TIMEOUT,
-});
 /** Secrets that the bootstrap has. */
 export const PART_SECRETS = ['token', 'hmac'].map((name) => ({
   name,
@@ -255,89 +222,6 @@ const PROCESSORS: readonly AskingPart[] = [
   },
 ];
 
-function tracer(name: string, message: string, config: object): object {
-  return {
-    tracing: {
-      provider: {
-        name: `envoy.tracers.${name}`,
-        typed_config: { '@type': `${TRACE}.${message}`, ...config },
-      },
-    },
-  };
-}
-
-function accessLog(name: string, message: string, config: object): object {
-  const type = `${EXTENSIONS}.access_loggers.${message}`;
-  return {
-    access_log: [
-      { name: `envoy.access_loggers.${name}`, typed_config: { '@type': type, ...config } },
-    ],
-  };
-}
-
-/** A tracer or a logger, which no client notices. */
-const quiet = (
-  name: string,
-  protocol: Protocol,
-  hcm: (cluster: string) => object,
-  counted?: string,
-): AskingPart => ({
-  name,
-  protocol,
-  hcm,
-  status: 200,
-  ...(counted === undefined ? {} : { counted }),
-});
-
-const common = (cluster: string): object => ({
-  common_config: {
-    log_name: cluster,
-    transport_api_version: 'V3',
-    buffer_flush_interval: '0.02s',
-    ...grpc(cluster),
-  },
-});
-
-const TELEMETRY: readonly AskingPart[] = [
-  quiet('zipkin', 'http', (cluster) =>
-    tracer('zipkin', 'ZipkinConfig', {
-      collector_cluster: cluster,
-      collector_endpoint: '/spans',
-      collector_endpoint_version: 'HTTP_JSON',
-    }),
-  ),
-  quiet('datadog', 'http', (cluster) =>
-    tracer('datadog', 'DatadogConfig', { collector_cluster: cluster, service_name: 's' }),
-  ),
-  quiet('spans-http', 'http', (cluster) =>
-    tracer('opentelemetry', 'OpenTelemetryConfig', { http_service: { http_uri: uri(cluster) } }),
-  ),
-  quiet('spans-grpc', 'grpc', (cluster) =>
-    tracer('opentelemetry', 'OpenTelemetryConfig', grpc(cluster)),
-  ),
-  quiet('skywalking', 'grpc', (cluster) =>
-    tracer('skywalking', 'SkyWalkingConfig', {
-      ...grpc(cluster),
-      client_config: { service_name: 's', instance_name: 'i' },
-    }),
-  ),
-  quiet('log-grpc', 'grpc', (cluster) =>
-    accessLog('http_grpc', 'grpc.v3.HttpGrpcAccessLogConfig', common(cluster)),
-  ),
-  quiet('log-records', 'grpc', (cluster) =>
-    accessLog('open_telemetry', 'open_telemetry.v3.OpenTelemetryAccessLogConfig', {
-      ...grpc(cluster),
-      buffer_flush_interval: '0.02s',
-    }),
-  ),
-  quiet('log-records-http', 'http', (cluster) =>
-    accessLog('open_telemetry', 'open_telemetry.v3.OpenTelemetryAccessLogConfig', {
-      http_service: { http_uri: uri(cluster) },
-      buffer_flush_interval: '0.02s',
-    }),
-  ),
-];
-
 export const ASKING_PARTS: readonly AskingPart[] = [
   ...AUTHORISATION,
   ...LIMITS,
@@ -345,24 +229,3 @@ export const ASKING_PARTS: readonly AskingPart[] = [
   ...PROCESSORS,
   ...TELEMETRY,
 ];
-
-/** Sinks of statistics for one cluster. */
-export function sinkFor(cluster: string, protocol: Protocol): object {
-  if (protocol === 'grpc') {
-    return {
-      name: 'envoy.stat_sinks.metrics_service',
-      typed_config: {
-        '@type': 'type.googleapis.com/envoy.config.metrics.v3.MetricsServiceConfig',
-        transport_api_version: 'V3',
-        ...grpc(cluster),
-      },
-    };
-  }
-  return {
-    name: 'envoy.stat_sinks.open_telemetry',
-    typed_config: {
-      '@type': `${EXTENSIONS}.stat_sinks.open_telemetry.v3.SinkConfig`,
-      http_service: { http_uri: uri(cluster, '/v1/metrics') },
-    },
-  };
-}
