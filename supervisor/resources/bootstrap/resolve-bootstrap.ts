@@ -58,6 +58,7 @@ const FIELDS = knownFields<Bootstrap>(
     'stats_config',
     'tracing',
     'stats_flush_interval',
+    'stats_server_version_override',
     'stats_flush_on_admin',
     'stats_eviction_interval',
     'flags_path',
@@ -180,6 +181,7 @@ export async function resolveBootstrap(
     ),
     ...optional('healthDiscovery', firstService(message.hds_config, scope.at('hds_config'))),
     ...optional('flagsPath', message.flags_path || undefined),
+    ...optional('versionGauge', Number(message.stats_server_version_override ?? 0) || undefined),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return isRefused ? { resources, problems } : { bootstrap, resources, problems };
