@@ -102,7 +102,6 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'shared/resources/clusters/host-health.ts': 1,
       'shared/tls/peer-check.ts': 2,
       'shared/tls/tls-errors.ts': 3,
-      'supervisor/dns/dns-message.ts': 1,
       'supervisor/dns/name-resolver.ts': 2,
       'supervisor/health/outlier-runtime.ts': 1,
       'supervisor/overload/overload-manager.ts': 1,

@@ -14,7 +14,7 @@ export interface UdpListenerResource {
 }
 
 /** What takes the datagrams of a listener. */
-export type UdpFilter = UdpProxy;
+export type UdpFilter = UdpProxy | DnsFilter;
 
 export interface UdpProxy {
   readonly kind: 'udp_proxy';
@@ -58,4 +58,51 @@ export interface UdpTunneling {
   /** What waits while there is no stream; absent: it is dropped. */
   readonly buffer?: { readonly maxDatagrams: number; readonly maxBytes: number };
   readonly logOnConnected: boolean;
+}
+
+/** Answers questions of DNS. Source: envoy.extensions.filters.udp.dns_filter.v3. */
+export interface DnsFilter {
+  readonly kind: 'dns_filter';
+  /** What stands behind `dns_filter.` in statistic names. */
+  readonly statPrefix: string;
+  /** Names are compared in lower case, in which they stand here then. */
+  readonly ignoresCase: boolean;
+  readonly domains: readonly DnsDomain[];
+  /** Absent: what is not known here is not known. */
+  readonly forward?: DnsForwarding;
+}
+
+export interface DnsDomain {
+  /** `*.` at its beginning stands for one or more labels. */
+  readonly name: string;
+  readonly ttlS: number;
+  readonly endpoint:
+    | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
+    | { readonly kind: 'cluster'; readonly name: string }
+    | { readonly kind: 'services'; readonly services: readonly DnsService[] };
+}
+
+/** Services of one name, such as `_sip._tcp`. */
+export interface DnsService {
+  readonly name: string;
+  readonly ttlS: number;
+  readonly targets: readonly DnsServiceTarget[];
+}
+
+interface DnsServiceTarget {
+  readonly kind: 'host' | 'cluster';
+  readonly name: string;
+  readonly priority: number;
+  readonly weight: number;
+  /** 0: the port of the cluster's hosts. */
+  readonly port: number;
+}
+
+/** Name servers for what is not known here. */
+export interface DnsForwarding {
+  readonly servers: readonly { readonly ip: string; readonly port: number }[];
+  readonly timeoutMs: number;
+  readonly tries: number;
+  /** Questions that wait for name servers; more get no answer. */
+  readonly maxPending: number;
 }

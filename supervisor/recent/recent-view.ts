@@ -4,7 +4,7 @@ import type { TrafficHistory } from './traffic-history.ts';
 
 export interface RecentView extends Pick<
   TrafficHistory,
-  'intervals' | 'activeHosts' | 'sickClusters'
+  'intervals' | 'activeHosts' | 'openByWorker' | 'sickClusters'
 > {
   /** What each worker refused last. */
   refusals(): Promise<readonly Refusals[]>;

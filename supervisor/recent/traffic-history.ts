@@ -3,7 +3,8 @@
  * in intervals of five seconds, and what each host did within the last minute. It is kept all the
  * time, so that somebody who looks after an alarm sees how it began.
  */
-import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
+import { LISTENER_WORKER } from '../../shared/stats/templates/listener.ts';
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import {
   HTTP_CONNECTION_MANAGER,
   ROUTER,
@@ -11,6 +12,7 @@ import {
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { LoopTurns, Steps } from '../loop/loop-turns.ts';
 import type { Definition, StatStore } from '../stats/stat-store.ts';
+import { FoundBlocks } from './found-blocks.ts';
 import { type HostMinute, type HostPlace, HostTrack } from './host-minute.ts';
 
 const PERIOD_MS = 5_000;
@@ -21,9 +23,6 @@ const ACTIVE_HOSTS_MAX = 4_096;
 /** Clusters with hosts out of service that are remembered by name. */
 const SICK_CLUSTERS_MAX = 256;
 const DEFINITIONS_PER_STEP = 512;
-/** What the proxy asks for itself, and what is asked of the admin interface. */
-const OWN_PREFIXES: ReadonlySet<string> = new Set(['http.admin.', 'http.async-client.']);
-
 const MANAGER = HTTP_CONNECTION_MANAGER.index;
 
 export interface TrafficInterval {
@@ -55,9 +54,7 @@ export class TrafficHistory {
   #timer: Timer | undefined;
   #isSampling = false;
   #generation = -1;
-  #managers: readonly Definition[] = [];
-  #routers: readonly Definition[] = [];
-  #clusters: readonly Definition[] = [];
+  #found = new FoundBlocks();
   #hosts = new Map<Definition, HostTrack>();
   #sickClusters: readonly string[] = [];
   #last: { readonly atMs: number; readonly totals: Totals } | undefined;
@@ -94,6 +91,21 @@ export class TrafficHistory {
       const minute = definition.live ? track.read(store) : undefined;
       if (minute !== undefined) yield minute;
     }
+  }
+
+  /** Open connections of clients by worker. */
+  *openByWorker(): Steps<ReadonlyMap<number, number>, undefined> {
+    const { store } = this.#options;
+    yield* this.#lookAgain(false);
+    const open = new Map<number, number>();
+    let count = 0;
+    for (const { worker, definition } of this.#found.shares) {
+      if (++count % DEFINITIONS_PER_STEP === 0) yield undefined;
+      const { base, live } = definition;
+      const own = live ? store.valueOf(base + LISTENER_WORKER.index.downstream_cx_active) : 0;
+      open.set(worker, (open.get(worker) ?? 0) + own);
+    }
+    return open;
   }
 
   /** Names, in statistics, of clusters of which not all hosts are healthy. */
@@ -137,40 +149,41 @@ export class TrafficHistory {
     const { store } = this.#options;
     const { generation } = store;
     if (generation === this.#generation) return;
-    const managers: Definition[] = [];
-    const routers: Definition[] = [];
-    const clusters: Definition[] = [];
-    const hosts = new Map<Definition, HostTrack>();
+    const found = new FoundBlocks();
     let count = 0;
     for (const definition of store.definitions()) {
       if (++count % DEFINITIONS_PER_STEP === 0) yield undefined;
-      const { template, name } = definition;
-      if (template === HOST) {
-        const known = this.#hosts.get(definition);
-        const place = known?.place ?? this.#options.locate(name);
-        if (place === undefined) continue;
-        const track = known ?? new HostTrack(place, definition);
-        if (isFirst) track.begin(store);
-        hosts.set(definition, track);
-      } else if (template === CLUSTER) clusters.push(definition);
-      else if (OWN_PREFIXES.has(name)) continue;
-      else if (template === HTTP_CONNECTION_MANAGER) managers.push(definition);
-      else if (template === ROUTER) routers.push(definition);
+      found.add(definition);
     }
+    const hosts = new Map<Definition, HostTrack>();
+    for (const definition of found.hosts) {
+      if (++count % DEFINITIONS_PER_STEP === 0) yield undefined;
+      const track = this.#trackOf(definition);
+      if (track === undefined) continue;
+      if (isFirst) track.begin(store);
+      hosts.set(definition, track);
+    }
+    // Another reader was faster, and hosts may have begun to count in what it made.
+    if (this.#generation === generation) return;
     this.#hosts = hosts;
-    this.#managers = managers;
-    this.#routers = routers;
-    this.#clusters = clusters;
+    this.#found = found;
     this.#generation = generation;
   }
 
+  #trackOf(definition: Definition): HostTrack | undefined {
+    const known = this.#hosts.get(definition);
+    if (known !== undefined) return known;
+    const place = this.#options.locate(definition.name);
+    return place && new HostTrack(place, definition);
+  }
+
   #totals(): Totals {
-    const managers = this.#managers;
+    const { managers } = this.#found;
     return {
       requests: this.#sum(managers, MANAGER.downstream_rq_total),
       clientErrors: this.#sum(managers, MANAGER.downstream_rq_4xx),
       serverErrors: this.#sum(managers, MANAGER.downstream_rq_5xx),
-      unrouted: this.#sum(this.#routers, ROUTER.index.no_route),
+      unrouted: this.#sum(this.#found.routers, ROUTER.index.no_route),
       connections: this.#sum(managers, MANAGER.downstream_cx_active),
     };
   }
@@ -202,7 +215,7 @@ export class TrafficHistory {
     const { membership_total: all, membership_healthy: healthy } = CLUSTER.index;
     const sick: string[] = [];
     let count = 0;
-    for (const { base, name, live } of this.#clusters) {
+    for (const { base, name, live } of this.#found.clusters) {
       if (++count % DEFINITIONS_PER_STEP === 0) yield;
       if (!live || store.valueOf(base + all) <= store.valueOf(base + healthy)) continue;
       sick.push(name.slice('cluster.'.length, -1));

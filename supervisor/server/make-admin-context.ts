@@ -94,6 +94,7 @@ function makeRecentView({ parts: { recent }, pool }: AdminContextInput): RecentV
   return {
     intervals: () => recent.intervals(),
     activeHosts: () => recent.activeHosts(),
+    openByWorker: () => recent.openByWorker(),
     sickClusters: () => recent.sickClusters(),
     refusals: async () => await pool.recallRefusals(REFUSALS_LIMIT_MS),
   };

@@ -12,7 +12,6 @@ import { escapeHtml } from './escape-html.ts';
 import { type Look, renderOverview, type Load } from './overview.ts';
 import { htmlPage } from './page-frame.ts';
 import { renderViews } from './views.ts';
-import { countWorkerConnections } from './worker-connections.ts';
 
 /** Characters of what a reader looks for. */
 const FIND_MAX = 200;
@@ -27,7 +26,7 @@ export async function answerHome(
   await context.clusters.refresh();
   const [{ listeners }, connectionsOf, refusals] = await Promise.all([
     context.commands.drainStatus(),
-    countWorkerConnections(context),
+    context.turns.run(context.recent.openByWorker()),
     context.recent.refusals(),
   ]);
   const load = { listeners, connectionsOf, refusals };

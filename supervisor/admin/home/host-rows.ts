@@ -9,7 +9,7 @@ import { escapeHtml } from './escape-html.ts';
 import { type Row, tableInSteps } from './html-table.ts';
 
 /** `/clusters` has all of them. */
-const ROWS_MAX = 50;
+const ROWS_MAX = 30;
 /** Clusters whose hosts are looked at although they do nothing. */
 const CLUSTERS_LOOKED_AT_MAX = 100;
 /** Hosts that are looked at of a cluster with errors, and of another. */

@@ -13,7 +13,7 @@ import { renderTraffic } from './recent-traffic.ts';
 import { daysAndClock } from './time-spans.ts';
 
 /** More would make the page slow; `/clusters` has them all. */
-const CLUSTERS_SHOWN_MAX = 100;
+const CLUSTERS_SHOWN_MAX = 50;
 const HOSTS_SHOWN_MAX = 50;
 /** Hosts summed up in one step. */
 const HOSTS_PER_STEP = 128;

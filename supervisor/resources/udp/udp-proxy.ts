@@ -15,6 +15,7 @@ import { CONNECTION_INPUTS } from '../matchers/match-inputs.ts';
 import { resolveMatcherTree } from '../matchers/matcher-tree.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
+import { resolveDnsFilter } from './dns-filter.ts';
 import { resolveUdpTunneling } from './udp-tunneling.ts';
 
 const FIELDS = knownFields<UdpProxyConfig>([
@@ -74,6 +75,11 @@ export const UDP_FILTERS = new ExtensionRegistry<UdpFilter>(
       'envoy.filters.udp_listener.udp_proxy',
       'envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig',
       resolveUdpProxy,
+    ),
+    dns_filter: extension(
+      'envoy.filters.udp.dns_filter',
+      'envoy.extensions.filters.udp.dns_filter.v3.DnsFilterConfig',
+      resolveDnsFilter,
     ),
   },
 );

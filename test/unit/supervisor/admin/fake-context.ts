@@ -47,6 +47,10 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
     recent: {
       intervals: () => [],
       *activeHosts() {},
+      *openByWorker() {
+        yield undefined;
+        return new Map();
+      },
       sickClusters: () => [],
       refusals: async () => [],
     },

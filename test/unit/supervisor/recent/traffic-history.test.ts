@@ -6,7 +6,8 @@ import {
   HTTP_CONNECTION_MANAGER,
   ROUTER,
 } from '../../../../shared/stats/templates/http-connection-manager.ts';
-import { LoopTurns } from '../../../../supervisor/loop/loop-turns.ts';
+import { LISTENER_WORKER } from '../../../../shared/stats/templates/listener.ts';
+import { atOnce, LoopTurns } from '../../../../supervisor/loop/loop-turns.ts';
 import { TrafficHistory } from '../../../../supervisor/recent/traffic-history.ts';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
 import { locateHost } from '../../../../supervisor/upstreams/hosts/locate-host.ts';
@@ -134,4 +135,25 @@ test('a host that is gone is not told of; clusters with hosts out of service are
   await pass();
   assert.deepEqual(active(history), []);
   assert.deepEqual(history.sickClusters(), []);
+});
+
+test('connections are summed over listeners for each worker', () => {
+  const { store, history } = begin();
+  const open = [
+    ['listener.a.worker_0.', 40],
+    ['listener.b.worker_0.', 2],
+    ['listener.worker_1.x.worker_1.', 3],
+    ['listener.admin.main_thread.', 9],
+  ] as const;
+  for (const [prefix, count] of open) {
+    const base = store.defineBlock(LISTENER_WORKER, prefix);
+    store.setGauge(base + LISTENER_WORKER.index.downstream_cx_active, count);
+  }
+  assert.deepEqual(
+    [...atOnce(history.openByWorker())],
+    [
+      [0, 42],
+      [1, 3],
+    ],
+  );
 });

@@ -44,16 +44,15 @@ test('the home page says how many connections listeners and workers have', async
     },
   });
   const open = { name: 'web', open: 31, idle: 0, active: 31, streams: 17, percent: 0 } as const;
-  const counted = [
-    'listener.a.worker_0.downstream_cx_active: 40\n',
-    'listener.b.worker_0.downstream_cx_active: 2\n',
-  ];
   const page = await ask(
     {
       ...context,
-      stats: {
-        ...context.stats,
-        read: async () => await Promise.resolve({ status: 200, body: counted }),
+      recent: {
+        ...context.recent,
+        *openByWorker() {
+          yield undefined;
+          return new Map([[0, 42]]);
+        },
       },
       commands: {
         ...context.commands,
@@ -109,6 +108,10 @@ function troubled(errors: number): AdminContext {
       *activeHosts() {
         const counts = { requests: 100, errors, connectFailures: 0, meanMs: 12.34 };
         yield { cluster: '<b>', host: '10.0.0.1:2', ...counts };
+      },
+      *openByWorker() {
+        yield undefined;
+        return new Map();
       },
       sickClusters: () => [],
       refusals: async () => [

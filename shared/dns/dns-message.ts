@@ -1,7 +1,7 @@
 /** Questions for addresses to name servers and their answers, as messages of RFC 1035. */
-import { isIP } from '../../shared/addresses/ip-text.ts';
+import { isIP } from '../addresses/ip-text.ts';
 import { decode, encode, RECURSION_DESIRED, type Answer, type Packet } from 'dns-packet';
-import { asciiLower } from '../../shared/text/ascii.ts';
+import { asciiLower } from '../text/ascii.ts';
 
 const TYPES = { 4: 'A', 6: 'AAAA' } as const;
 const LABEL_BYTES_MAX = 63;
@@ -9,13 +9,13 @@ const LABEL_BYTES_MAX = 63;
 const NAME_BYTES_MAX = 255;
 
 /** c-ares's names of what a name server answers. */
-const RESPONSE_CODES: Readonly<Record<string, string>> = {
-  FORMERR: 'EFORMERR',
-  SERVFAIL: 'ESERVFAIL',
-  NXDOMAIN: 'ENOTFOUND',
-  NOTIMP: 'ENOTIMP',
-  REFUSED: 'EREFUSED',
-};
+const RESPONSE_CODES: ReadonlyMap<string, string> = new Map([
+  ['FORMERR', 'EFORMERR'],
+  ['SERVFAIL', 'ESERVFAIL'],
+  ['NXDOMAIN', 'ENOTFOUND'],
+  ['NOTIMP', 'ENOTIMP'],
+  ['REFUSED', 'EREFUSED'],
+]);
 
 export interface AddressRecord {
   readonly address: string;
@@ -55,7 +55,7 @@ export function decodeAnswer(
   const packet = decodePacket(message);
   if (packet === undefined || !isAnswerTo(packet, { name, family, id })) return 'EBADRESP';
   const { rcode = 'NOERROR' } = packet;
-  if (rcode !== 'NOERROR') return RESPONSE_CODES[rcode] ?? 'ESERVFAIL';
+  if (rcode !== 'NOERROR') return RESPONSE_CODES.get(rcode) ?? 'ESERVFAIL';
   const answers = packet.answers ?? [];
   const owners = aliasesOf(name, answers);
   const records = answers.flatMap((answer) =>
