@@ -22,7 +22,11 @@ import { allowsInternalListeners, resolveBootstrapExtensions } from './bootstrap
 import { checkNode, checkNamedSources, resolveDynamicResources } from './dynamic-resources.ts';
 import { resolveOverloadManager } from './overload-manager.ts';
 import { checkRuntimeSources, resolveRuntime } from './runtime-layers.ts';
-import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
+import {
+  resolveStaticClusters,
+  resolveStaticListeners,
+  staticSecrets,
+} from './static-resources.ts';
 import { resolveWorkerKillTimeout } from './watchdogs.ts';
 
 /** What the command line says beside the file. Empty strings say nothing. */
@@ -105,12 +109,11 @@ function resolveOwnFields(message: Bootstrap, scope: Scope): ResolvedBootstrap['
 }
 
 /** What others name. */
-function namedResources({
-  static_resources: { clusters = [], secrets = [] } = {},
-}: Bootstrap): Pick<ResolveContext, 'clusterNames' | 'secrets'> {
+function namedResources(message: Bootstrap): Pick<ResolveContext, 'clusterNames' | 'secrets'> {
+  const { clusters = [] } = message.static_resources ?? {};
   return {
     clusterNames: clusters.map(({ name = '' }) => name),
-    secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
+    secrets: staticSecrets(message),
   };
 }
 

@@ -26,7 +26,10 @@ import {
   sourcesOfListener,
 } from '../../resources/bootstrap/dynamic-resources.ts';
 import { readGenericSecret } from '../../resources/generic-secret.ts';
-import { resolveClusterDefaults } from '../../resources/bootstrap/static-resources.ts';
+import {
+  resolveClusterDefaults,
+  staticSecrets,
+} from '../../resources/bootstrap/static-resources.ts';
 import { resolveCluster, type ClusterDefaults } from '../../resources/clusters/cluster.ts';
 import {
   type ResolvedHosts,
@@ -110,11 +113,14 @@ export class ResourceResolver {
   readonly #options: ResolverOptions;
   readonly #defaults: ClusterDefaults;
   readonly #filters: NetworkFilterResolver;
+  /** Of the bootstrap, which every resource may name. */
+  readonly #secrets: ReadonlyMap<string, Secret>;
   /** Whether there is a stream that sources may share. */
   readonly #hasAggregated: boolean;
 
   constructor(options: ResolverOptions) {
     this.#options = options;
+    this.#secrets = staticSecrets(options.bootstrap);
     this.#defaults = resolveClusterDefaults(options.bootstrap, this.#scope([]));
     this.#hasAggregated = options.bootstrap.dynamic_resources?.ads_config !== undefined;
     this.#filters = new NetworkFilterResolver((name) => options.isKnownCluster(name));
@@ -271,6 +277,7 @@ export class ResourceResolver {
       disabledExtensions,
       skipSecrets,
       ...(defaultTracer === undefined ? {} : { defaultTracer }),
+      secrets: this.#secrets,
       nodeName: { id: bootstrap.node?.id ?? '', cluster: bootstrap.node?.cluster ?? '' },
     };
     return new Scope(context, place);
