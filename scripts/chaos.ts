@@ -5,7 +5,7 @@
 import { CHAOS, runChaos } from '../test/support/programs/chaos.ts';
 
 const DURATION_MS = 60_000;
-/** Of three processes in half of the time; their heaps have not settled by then. */
+/** The growth of three processes in half of the time; their heaps have not settled by then. */
 const GROWTH_MAX_KIB = 48 * 1024;
 const given = process.argv.slice(2).map(Number);
 

@@ -39,7 +39,7 @@ try {
   await envoy.stop();
 }
 
-/** Of several names of a message the canonical one is the longest; a name has a line of its own. */
+/** The canonical name among several of a message is the longest; a name has a line of its own. */
 function writeTable(extensions: readonly Extension[]): void {
   const names = new Map<string, string>();
   for (const { category, name, type_urls: types = [] } of extensions) {

@@ -34,6 +34,8 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     'what modules of the operator name: their members are asked for with Object.hasOwn or listed',
     {
       'shared/scripts/access-logger.ts': 2,
+      'shared/scripts/balancer.ts': 2,
+      'shared/scripts/network-filter.ts': 2,
       'shared/scripts/admin-pages.ts': 2,
       'shared/scripts/context.ts': 1,
       'shared/scripts/filter.ts': 2,
@@ -100,7 +102,6 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'shared/resources/clusters/host-health.ts': 1,
       'shared/tls/peer-check.ts': 2,
       'shared/tls/tls-errors.ts': 3,
-      'supervisor/dns/dns-message.ts': 1,
       'supervisor/dns/name-resolver.ts': 2,
       'supervisor/health/outlier-runtime.ts': 1,
       'supervisor/overload/overload-manager.ts': 1,

@@ -20,7 +20,7 @@ import { startReference } from './start-reference.ts';
 const LEAST = 137;
 /** Above the delayed close of a listener, so that an end without a frame is seen. */
 const TIMEOUT_S = 3;
-/** Of h2spec. */
+/** The limit of what h2spec prints. */
 const MOST_OUTPUT_BYTES = 1024 * 1024;
 const LISTENERS = ['plain', 'routed', 'web'] as const;
 const TOOL = ['h2spec', `${process.env['HOME'] ?? ''}/go/bin/h2spec`].find(
@@ -112,7 +112,9 @@ async function runTool(
   return { passed: Number(passed), line: `${passed ?? '?'} of ${total ?? '?'} passed${names}` };
 }
 
-/** Of one section's report: the section with the number of each test, such as `5.1/9`. */
+/**
+ * The failures in one section's report: the section with the number of each test, such as `5.1/9`.
+ */
 function failuresOf(suite: string): readonly string[] {
   const section = /package="(?:[a-z0-9]+\/)?([^"]*)"/.exec(suite)?.[1] ?? '?';
   const cases = suite.split('<testcase ').slice(1);

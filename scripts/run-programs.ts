@@ -15,6 +15,8 @@ import { grpcWeb } from './programs/http2/grpc-web.ts';
 import { http2Proxies } from './programs/http2/other-proxies.ts';
 import { redisPrograms } from './programs/redis.ts';
 import { runTrials } from './programs/run-trials.ts';
+import { prometheus } from './programs/prometheus.ts';
+import { taps } from './programs/taps.ts';
 import type { Trial } from './programs/trial.ts';
 import { streams } from './programs/streams.ts';
 
@@ -31,5 +33,7 @@ const trials: readonly Trial[] = [
   ...grpcPrograms,
   ...grpcWeb,
   ...grpcInterop,
+  ...taps,
+  ...prometheus,
 ];
 process.exitCode = (await runTrials(trials, process.argv[2] ?? '')) > 0 ? 1 : 0;

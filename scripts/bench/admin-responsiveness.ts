@@ -27,7 +27,7 @@ const seconds = Number(process.argv[3] ?? 2);
 const largeHosts = Number(process.argv[4] ?? 1000);
 const only = process.argv[5];
 const PAUSE_MS = 3;
-/** Of the probe, which writes once a second. */
+/** The interval of the probe's writes is a second. */
 const PROBE_MS = 1100;
 
 using scratch = makeScratch();

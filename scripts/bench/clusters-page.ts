@@ -13,7 +13,7 @@ import type { BigServer } from './stats/big-server.ts';
 
 const clusters = Number(process.argv[2] ?? 10_000);
 const rounds = Number(process.argv[3] ?? 7);
-/** Of one round: the clock of processes ticks every 10 ms. */
+/** One round's pages: the clock of processes ticks every 10 ms. */
 const PAGES_PER_ROUND = 5;
 const PAGES = ['/clusters', '/clusters?format=json', '/clusters?filter=service_.*9'];
 

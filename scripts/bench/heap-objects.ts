@@ -28,7 +28,7 @@ interface Snapshot {
 
 export interface Held {
   readonly count: number;
-  /** Of the objects alone, without what they refer to. */
+  /** The objects alone count, without what they refer to. */
   readonly bytes: number;
 }
 

@@ -9,13 +9,15 @@ import { build, type Plugin } from 'esbuild';
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
 const target = join(projectRoot, 'dist', 'exports');
 
-/** Of each: its file of declarations, and the code behind it, where there is any. */
+/** Each export has a file of declarations, and the code behind it, where there is any. */
 const EXPORTS: readonly (readonly [name: string, declarations: string, code?: string])[] = [
   ['index', 'src/library/create-sluice', 'src/library/create-sluice'],
   ['filter', 'shared/scripts/filter', 'shared/scripts/filter'],
   ['schema', 'shared/scripts/schema'],
   ['context', 'shared/scripts/context'],
   ['access-logger', 'shared/scripts/access-logger'],
+  ['balancer', 'shared/scripts/balancer'],
+  ['network-filter', 'shared/scripts/network-filter'],
   ['admin-pages', 'shared/scripts/admin-pages'],
   ['testing', 'src/testing/testing-api', 'src/testing/testing'],
 ];

@@ -27,7 +27,10 @@ const PACKED = ['src', 'src/commands/explain', 'workers/process'];
 const PACKED_FILE = /-[A-Z0-9]{8}\.cjs(?:\.lines|\.files\.json|\..+\.cache)?$/;
 /** What the bundler leaves outside, see scripts/build/bundle.ts. */
 const LOADED = ['koffi', 'piscina', '@grpc/grpc-js', '@swc/wasm-typescript'];
-/** Of no use to a program that runs here: declarations, maps, tools, and what koffi is compiled from. */
+/**
+ * Files without use to a program that runs here: declarations, maps, tools, and what koffi is
+ * compiled from.
+ */
 const LEFT_OUT = [
   /(?:\.map|\.md|\.[cm]?ts|\.npmignore)$/,
   /\/koffi\/(?:vendor|src|doc|cnoke\.cjs)(?:\/|$)/,

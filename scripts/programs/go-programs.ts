@@ -10,7 +10,7 @@ import { type Trial, trialOf, runProgram, type TrialOutcome } from './trial.ts';
 export interface GoProgram {
   readonly module: string;
   readonly version: string;
-  /** Of the program, and of a folder of its own: two may have the same name. */
+  /** The program has a folder of its own: two may have the same name. */
   readonly folder: string;
   /**
    * Lines of go.sum for its module, where the checksum database may not have it: built as a

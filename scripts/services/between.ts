@@ -9,7 +9,7 @@ export const FILTERS = 'type.googleapis.com/envoy.extensions.filters';
 export interface AskedBetween {
   /** Before the router. */
   readonly filters?: readonly object[];
-  /** Of the one route to the host. */
+  /** The one route to the host. */
   readonly route?: object;
   /** More fields of the connection manager. */
   readonly hcm?: object;

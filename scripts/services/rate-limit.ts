@@ -130,7 +130,7 @@ async function limitOf(between: Between): Promise<string> {
   return limit;
 }
 
-/** Of many at once as many pass as the limit permits, not one more. */
+/** As many of those asked at once pass as the limit permits, not one more. */
 async function atOnce(between: Between): Promise<void> {
   const statuses = await asks(between, 'greedy', ASKED_AT_ONCE);
   const passing = statuses.filter((status) => status === 200).length;

@@ -14,7 +14,8 @@ export interface RunningBrowser extends AsyncDisposable {
 export function startBrowser(folder: string, program = 'chromium'): RunningBrowser {
   const child = spawn(program, [...WORDS, '--hide-scrollbars', `--user-data-dir=${folder}`], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    // Of its own group: it has processes that write into the folder, too.
+    // The browser gets a process group of its own: it has processes that write into the folder,
+    // too.
     detached: true,
   });
   const { pid } = child;
@@ -74,9 +75,20 @@ export class Browser {
     await this.#send('Emulation.setScriptExecutionDisabled', { value: !allowed });
   }
 
-  async screenshot(width: number): Promise<Buffer> {
+  async preferColours(value: 'light' | 'dark'): Promise<void> {
+    const features = [{ name: 'prefers-color-scheme', value }];
+    await this.#send('Emulation.setEmulatedMedia', { features });
+  }
+
+  /** `from`: the element that it begins with. */
+  async screenshot(width: number, from?: string): Promise<Buffer> {
     const size = { width, height: SCREENSHOT_HEIGHT, deviceScaleFactor: 1, mobile: false };
     await this.#send('Emulation.setDeviceMetricsOverride', size);
+    const top =
+      from === undefined
+        ? 'scrollTo(0, 0)'
+        : `document.querySelector(${JSON.stringify(from)}).scrollIntoView()`;
+    await this.evaluate(top);
     const { data } = await this.#send('Page.captureScreenshot', { format: 'png' });
     return Buffer.from(String(data), 'base64');
   }

@@ -23,7 +23,7 @@ export interface CredentialsFile {
   readonly kind: 'file';
   readonly source: CredentialSource;
   readonly profile: string;
-  /** Of `~/.aws/config`, whose sections are named differently. */
+  /** The file is `~/.aws/config`, whose sections are named differently. */
   readonly isConfig?: true;
 }
 
@@ -39,7 +39,7 @@ export interface WebIdentity {
 export interface ContainerCredentials {
   readonly kind: 'container';
   readonly url: string;
-  /** Of the header `authorization`; absent: there is none. */
+  /** The source of the header `authorization`; absent: there is none. */
   readonly token?: CredentialSource;
 }
 

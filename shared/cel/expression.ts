@@ -26,11 +26,26 @@ export type CelExpression =
   /** A receiver comes first among the arguments. `_&&_` and `_||_` take any number of them. */
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly CelExpression[] }
   | { readonly kind: 'matches'; readonly text: CelExpression; readonly regex: CompiledRegex }
+  | CelCapture
   | { readonly kind: 'list'; readonly items: readonly CelExpression[] }
   | {
       readonly kind: 'map';
       readonly entries: readonly (readonly [CelExpression, CelExpression])[];
     };
+
+/** What the first part of a text that matches gives. */
+export interface CelCapture {
+  readonly kind: 'capture';
+  /** The first group; all of them by name or number; or a text that refers to them. */
+  readonly form: 'capture' | 'captureN' | 'extract';
+  readonly text: CelExpression;
+  /** Absent for a pattern that is none: nothing is found, as in Envoy. */
+  readonly regex?: CompiledRegex;
+  /** The groups' names; the number of one that has none. */
+  readonly groups: readonly string[];
+  /** Of `extract`. */
+  readonly rewrite?: CelExpression;
+}
 
 const PACKED = /^[\w-]+$/;
 

@@ -15,7 +15,7 @@ export interface ConnectionFilter {
   readonly host?: string;
   readonly olderThanMs?: number;
   readonly idleForMs?: number;
-  /** Of this worker, with this number there. */
+  /** The connection of this worker with this number there. */
   readonly id?: ConnectionId;
 }
 
@@ -48,7 +48,7 @@ export interface ConnectionRow {
   readonly tls: string;
   /** `HTTP` while the client has not said which version, `TCP` where there are no requests. */
   readonly protocol: string;
-  /** Of the latest request, or of the connection where it has none. */
+  /** The route of the latest request, or of the connection where it has none. */
   readonly route: string;
   readonly cluster: string;
   readonly host: string;
@@ -92,7 +92,7 @@ export interface WorkerConnections {
 /** Closes connections. */
 export interface CloseOrder {
   readonly filter: ConnectionFilter;
-  /** Of those that the filter means, from 0 to 100, chosen at random. */
+  /** The share of those that the filter means, from 0 to 100, chosen at random. */
   readonly sharePercent: number;
   /** Each at a random moment of this time. */
   readonly overMs: number;

@@ -14,7 +14,7 @@ export interface AskedRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The client's IP address. */
   readonly clientIp: string;
-  /** Of the listener; undefined: the one that listens at `port`, or the first with HTTP. */
+  /** The listener's name; undefined: the one that listens at `port`, or the first with HTTP. */
   readonly listener?: string;
   /** Where the client connects to; undefined: where the listener is. */
   readonly ip?: string;

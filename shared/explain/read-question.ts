@@ -14,7 +14,7 @@ export interface Question {
   /** `address:port` or a port: where the client connects to. */
   readonly to?: string | undefined;
   readonly serverName?: string | undefined;
-  /** Of the TLS client, separated by commas. */
+  /** The TLS client's protocols, separated by commas. */
   readonly alpn?: string | undefined;
 }
 

@@ -6,7 +6,7 @@
 import { ipv6Groups } from '../addresses/ip-groups.ts';
 import { isIPv4, isIPv6 } from '../addresses/ip-text.ts';
 
-/** Of the largest databases there are, with room to grow. */
+/** The size of the largest databases there are, with room to grow. */
 export const GEO_DATABASE_BYTES_MAX = 512 * 1024 * 1024;
 
 const MARKER = Buffer.from('\u00ab\u00cd\u00efMaxMind.com', 'latin1');
@@ -202,7 +202,7 @@ class Values {
     return item;
   }
 
-  /** Of a pointer, `size` is where it points to and `start` what stands behind it. */
+  /** A pointer's `size` is where it points to and its `start` what stands behind it. */
   #head(place: number): Item {
     const bytes = this.#bytes;
     const first = bytes.readUInt8(place);

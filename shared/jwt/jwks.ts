@@ -29,7 +29,7 @@ export interface VerificationKey {
   readonly kid: string;
   /** The one algorithm that the key is for; empty: all of its kind. */
   readonly alg: string;
-  /** Of an elliptic curve; empty for all others. */
+  /** An elliptic curve's name; empty for all other keys. */
   readonly curve: string;
   readonly key: KeyObject;
 }

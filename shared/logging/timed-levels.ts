@@ -16,7 +16,7 @@ export class TimedLevels {
     this.#clock = clock;
   }
 
-  /** Of the change in force; undefined: what is set stays. */
+  /** The time left of the change in force; undefined: what is set stays. */
   get leftMs(): number | undefined {
     return this.#timer === undefined ? undefined : this.#endsMs - this.#clock.monotonicMs();
   }

@@ -21,7 +21,7 @@ export class CallState extends ScriptLimits {
   sites: (Site | undefined)[] = [];
   /** Where a function of the host was called last. */
   site: Site | undefined = undefined;
-  /** Of the coroutine that runs now; undefined: none, but the run itself. */
+  /** The coroutine that runs now; undefined: none, but the run itself. */
   thread: LuaThread | undefined = undefined;
   readonly stringMethods = new LuaTable();
 

@@ -43,7 +43,7 @@ export class LuaState extends CallState {
     return new LuaTable();
   }
 
-  /** Of a table's constructor. */
+  /** Puts a value into a table for its constructor. */
   put(table: LuaTable, key: LuaValue, value: LuaValue): void {
     if (table.set(key, value)) this.charge(ENTRY_BYTES);
   }

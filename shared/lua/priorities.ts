@@ -1,7 +1,7 @@
 /** How strongly the binary operators bind. */
 import type { Token } from './lexer.ts';
 
-/** Of binary operators: what binds to the left and to the right. */
+/** Binary operators: what binds to the left and to the right. */
 const PRIORITIES: ReadonlyMap<string, readonly [number, number]> = new Map<
   string,
   readonly [number, number]

@@ -9,16 +9,16 @@ import { LuaError, LuaLimitError } from './lua-error.ts';
 const SLICE_STEPS = 5000;
 /** A second or so. */
 const RUN_STEPS_MAX = 4_000_000;
-/** Of what cannot be interrupted, such as the comparisons of a sort. */
+/** The steps of what cannot be interrupted, such as the comparisons of a sort. */
 const UNINTERRUPTED_STEPS_MAX = 500_000;
-/** Of one run, whatever of it was given up meanwhile. */
+/** The bytes of one run, whatever of it was given up meanwhile. */
 const RUN_BYTES_MAX = 128 * 1024 * 1024;
-/** Of all runs of one state that have not ended. */
+/** The bytes of all runs of one state that have not ended. */
 const STATE_BYTES_MAX = 256 * 1024 * 1024;
 /** So many bytes that are allocated at once count as a step. */
 const BYTES_OF_STEP_LOG2 = 10;
 const STRING_BYTES_MAX = 16 * 1024 * 1024;
-/** Of one another within functions of the host. */
+/** The depth of calls of one another within functions of the host. */
 const HOST_CALLS_MAX = 100;
 
 /** What is yielded when a slice is over. */

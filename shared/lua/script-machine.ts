@@ -2,6 +2,7 @@
 import { compileFunction } from 'node:vm';
 import { emitScript } from './emitter.ts';
 import { openLibraries } from './lib/open-libraries.ts';
+import type { ModuleHost } from './lib/module-library.ts';
 import { LuaError } from './lua-error.ts';
 import { LuaState } from './lua-state.ts';
 import { parseScript } from './parser.ts';
@@ -17,8 +18,13 @@ const SOURCE_BYTES_MAX = 4 * 1024 * 1024;
 export class ScriptMachine {
   readonly state = new LuaState();
 
-  constructor(print: (line: string) => void, globals: Readonly<Record<string, LuaValue>> = {}) {
-    openLibraries(this.state, { print, load: (source, name) => this.compile(source, name) });
+  constructor(
+    print: (line: string) => void,
+    globals: Readonly<Record<string, LuaValue>> = {},
+    module: ModuleHost['module'] = () => undefined,
+  ) {
+    const load = (source: string, name: string): LuaFunction => this.compile(source, name);
+    openLibraries(this.state, { print, load, module });
     for (const [name, value] of Object.entries(globals)) this.state.globals.set(name, value);
   }
 

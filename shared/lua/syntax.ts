@@ -15,7 +15,7 @@ export interface FunctionBody {
   readonly parameters: Variable[];
   readonly isVararg: boolean;
   readonly parent: FunctionBody | undefined;
-  /** Of functions around it; what it uses of them. */
+  /** Variables of the functions around it that it uses. */
   readonly captures: Set<Variable>;
   readonly variables: Variable[];
   block: Block;
@@ -63,7 +63,7 @@ export type Expression =
 export interface CallExpression {
   readonly kind: 'call';
   readonly callee: Expression;
-  /** Of a call of the form `callee:method()`. */
+  /** The method of a call of the form `callee:method()`. */
   readonly method: string | undefined;
   readonly args: readonly Expression[];
   readonly line: number;

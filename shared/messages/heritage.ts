@@ -46,7 +46,7 @@ export interface WorkerHeritage {
   readonly localAddressIpVersion: 'v4' | 'v6';
   /** Base64 of 48 random bytes, the same in all workers: one resumes TLS sessions of another. */
   readonly ticketKeys: string;
-  /** Of all listeners and workers together; absent: no limit. */
+  /** The limit for all listeners and workers together; absent: no limit. */
   readonly maxDownstreamConnections?: number;
   /** The node's name, cluster and place, for headers and for choosing hosts of the same zone. */
   readonly node: {

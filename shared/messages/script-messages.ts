@@ -26,9 +26,12 @@ export type ScriptStep =
   | { readonly step: 'drop' };
 
 export interface ScriptAnswer {
-  /** Of `list`. */
+  /** The answer to `list`. */
   readonly modules?: readonly ScriptState[];
-  /** Of `use`: those that were not prepared here, and are not in use; nothing was put in force. */
+  /**
+   * The answer to `use`: versions that were not prepared here, and are not in use; nothing was put
+   * in force.
+   */
   readonly missing?: readonly ScriptVersion[];
   /** Why a version cannot be run here. */
   readonly error?: string;

@@ -20,7 +20,7 @@ export interface SharedChange {
   readonly untilMs?: number;
 }
 
-/** Of several workers, none is lost: the supervisor adds. */
+/** A sum of what several workers add, of which none is lost: the supervisor adds. */
 export interface SharedSum {
   readonly map: string;
   readonly key: string;

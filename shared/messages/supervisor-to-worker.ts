@@ -4,7 +4,7 @@
  */
 import type { CloseOrder, ConnectionQuestion } from '../connections/connections.ts';
 import type { AskedRequest } from '../explain/explanation.ts';
-import type { TapSettings } from '../resources/tap.ts';
+import type { TapListenOrder, TapSettings } from '../resources/tap.ts';
 import type { ResourceUpdate } from '../resources/resource-update.ts';
 import type { BoundAddress } from '../resources/listener.ts';
 import type { WatchOrder } from '../logging/watch-order.ts';
@@ -58,6 +58,8 @@ export type SupervisorToWorker =
   | { readonly kind: 'list_further_connections'; readonly id: number; readonly walk: number }
   /** `/connections/close`. Reply: `closing_connections` with the same id. */
   | { readonly kind: 'close_connections'; readonly id: number; readonly order: CloseOrder }
+  /** For the home page. Reply: `refusals` with the same id. */
+  | { readonly kind: 'recall_refusals'; readonly id: number }
   /** While a drain is watched. Reply: `connections` with the same id. */
   | { readonly kind: 'count_connections'; readonly id: number }
   /**
@@ -123,6 +125,8 @@ export type UnansweredCommand =
       readonly session: number;
       readonly configId: string;
       readonly settings?: TapSettings;
+      /** Records at listeners, in place of filters that wait for the id. */
+      readonly listen?: TapListenOrder;
     }
   /** A module held a worker for too long: this version of it is not run any more. No reply. */
   | { readonly kind: 'disable_script'; readonly module: number }

@@ -8,13 +8,15 @@ import type { OutlierSign } from '../resources/clusters/outlier-detection.ts';
 import type { SharedNotice } from './shared-maps.ts';
 import type { WantedRoutes } from '../resources/routes/wanted-routes.ts';
 
-/** Of clusters and their hosts. */
+/** Notices about clusters and their hosts. */
 export type ClusterNotice =
   /** After a host's first active check and whenever `bits`, those of active checks, change. */
   | {
       readonly kind: 'health_result';
       readonly cluster: string;
-      /** Of the cluster; what is found of another one than the supervisor has is of no use. */
+      /**
+       * The cluster's version; what is found of another one than the supervisor has is of no use.
+       */
       readonly version: number | undefined;
       readonly host: string;
       readonly bits: number;
@@ -77,7 +79,7 @@ export interface RoutesNotice {
   readonly ticket: number;
 }
 
-/** Of the clients of `/tap`. */
+/** Notices about the clients of `/tap`. */
 export type TapNotice =
   /**
    * A record for the client of `/tap`, in the form that it asked for. Dropped where the channel is

@@ -1,6 +1,7 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
 import type { ConnectionPart } from '../connections/connections.ts';
 import type { Explanation } from '../explain/explanation.ts';
+import type { Refusals } from './refusals.ts';
 import type { StatsReport } from '../stats/report.ts';
 import type { ScriptAnswer } from './script-messages.ts';
 import type { Hello } from './heritage.ts';
@@ -34,6 +35,7 @@ export type WorkerToSupervisor =
       readonly count?: number;
       readonly error?: string;
     }
+  | { readonly kind: 'refusals'; readonly id: number; readonly refusals: Refusals }
   /** `error` says why there is no explanation. */
   | {
       readonly kind: 'explained';
@@ -55,7 +57,7 @@ export type WorkerToSupervisor =
 export interface ListenerConnections {
   readonly name: string;
   readonly open: number;
-  /** Of the open ones, those without a stream. */
+  /** The open ones without a stream. */
   readonly idle: number;
   readonly streams: number;
 }

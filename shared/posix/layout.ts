@@ -70,7 +70,7 @@ export const SOCKADDR_IN6_BYTES = 28;
 export const SOCKADDR_BYTES_MAX = 128;
 
 export const SHUT_RD = 0;
-/** Of poll: the other side has closed, or shut down its writing half. */
+/** The flag of poll: the other side has closed, or shut down its writing half. */
 export const POLLRDHUP = 0x2000;
 /** struct sock_filter. */
 export const SOCK_FILTER_BYTES = 8;

@@ -10,7 +10,7 @@ class WrongMessage extends Error {}
 
 const GROUPS_MAX = 100;
 const VARINT_BYTES_MAX = 10;
-/** Of a varint, with its lowest 32 bits: four of them are in the fifth byte. */
+/** The bytes of a varint that hold its lowest 32 bits: four of them are in the fifth byte. */
 const LOW_BYTES = 5;
 const LOW_BITS_OF_FIFTH = 4;
 const TAG_MAX = 2 ** 32;
@@ -44,7 +44,7 @@ export class ProtoField {
     return (BigInt(this.high >>> 0) << 32n) | BigInt(this.low >>> 0);
   }
 
-  /** Of an int32 or an enum: what does not fit is cut off, as protobuf does. */
+  /** Reads an int32 or an enum: what does not fit is cut off, as protobuf does. */
   int32(): number | undefined {
     return this.wire === Wire.varint ? this.low : undefined;
   }
@@ -113,7 +113,7 @@ export function visitFields(bytes: Buffer, visit: (field: ProtoField) => void): 
 
 class Cursor {
   readonly #bytes: Buffer;
-  /** Of the last varint. */
+  /** The lowest bits of the last varint. */
   #low = 0;
   #high = 0;
   at = 0;

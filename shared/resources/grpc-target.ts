@@ -15,7 +15,10 @@ export type GrpcTarget =
       readonly maxMessageBytes?: number;
       /** `x-envoy-internal` and `x-forwarded-for` are not sent. */
       readonly omitsEnvoyHeaders?: boolean;
-      /** Of calls and streams that workers make; the supervisor opens its streams again itself. */
+      /**
+       * The retries of calls and streams that workers make; the supervisor opens its streams again
+       * itself.
+       */
       readonly retryPolicy?: RetryPolicy;
     } & CallInfo)
   | ({

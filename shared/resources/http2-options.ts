@@ -6,7 +6,10 @@ export interface Http2Options {
   readonly maxConcurrentStreams: number;
   readonly streamWindowBytes: number;
   readonly connectionWindowBytes: number;
-  /** Of one block of METADATA, Envoy's own frame; 0: such frames are ignored, and none are sent. */
+  /**
+   * The limit of one block of METADATA, Envoy's own frame; 0: such frames are ignored, and none are
+   * sent.
+   */
   readonly maxMetadataBytes: number;
   /** Extended CONNECT (RFC 8441). */
   readonly allowConnect: boolean;

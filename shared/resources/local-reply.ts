@@ -20,6 +20,6 @@ export interface LocalReplyMapper {
 
 export interface LocalReplyOptions {
   readonly mappers: readonly LocalReplyMapper[];
-  /** Of answers whose mapper has no format of its own. */
+  /** The format of answers whose mapper has none of its own. */
   readonly bodyFormat?: LocalReplyFormat;
 }

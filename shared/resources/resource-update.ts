@@ -47,7 +47,7 @@ export type ResourceUpdate =
       readonly op: 'put_idle_clusters';
       readonly names: readonly string[];
       readonly packed: Uint8Array;
-      /** Of those that have one. */
+      /** The tables of resources that have one. */
       readonly tables?: readonly LazyTable[];
     }
   | { readonly op: 'remove_cluster'; readonly name: string; readonly isWarming?: true }

@@ -53,6 +53,17 @@ export interface TapSettings {
     | { readonly kind: 'admin' };
 }
 
+/** What a client of `/tap/listen` hears, wherever no filter was configured for it. */
+export interface TapListenOrder {
+  readonly of: 'requests' | 'connections';
+  /** Absent: every listener. */
+  readonly listener?: string;
+  /** IP address or range of the client; absent: every client. */
+  readonly client?: string;
+  /** In millionths. */
+  readonly share: number;
+}
+
 /** Where a tap's settings come from: a client of `/tap`, or the configuration. */
 export type TapSource =
   | { readonly kind: 'admin'; readonly configId: string }

@@ -25,7 +25,7 @@ export interface TlsCertificate {
   readonly key: string;
   /** Where the chain came from, as `/certs` shows it. */
   readonly path: string;
-  /** Of the secret that it came as; absent: it stands in the configuration without a name. */
+  /** The secret that it came as; absent: it stands in the configuration without a name. */
   readonly secretName?: string;
   /** DNS names that the leaf is for, lower case; its common name when it has none. */
   readonly names: readonly string[];
@@ -44,7 +44,7 @@ export interface SanMatcher {
 export interface TlsValidation {
   /** PEM; absent: the chain is not verified. */
   readonly trustedCa?: string;
-  /** Of the secret that it came as. */
+  /** The secret that it came as. */
   readonly secretName?: string;
   /** Where `trustedCa` came from, as `/certs` shows it. */
   readonly caPath: string;
@@ -60,7 +60,10 @@ export interface TlsValidation {
   readonly certificateHashes: readonly string[];
   /** SHA-256 of the public key, base64. */
   readonly spkiHashes: readonly string[];
-  /** Of SPIFFE: `trustedCa` holds the authorities of all, each of which vouches for its own alone. */
+  /**
+   * The domains of SPIFFE: `trustedCa` holds the authorities of all, each of which vouches for its
+   * own alone.
+   */
   readonly trustDomains?: readonly TrustDomain[];
 }
 
@@ -72,7 +75,7 @@ export interface TrustDomain {
 
 export interface TlsContext {
   readonly parameters: TlsParameters;
-  /** Of clients alone: a server may begin a second handshake in TLS 1.2. */
+  /** Clients alone may permit it: a server may begin a second handshake in TLS 1.2. */
   readonly allowsRenegotiation?: boolean;
   /** Offered or accepted protocols that this build speaks. */
   readonly alpn: readonly string[];
@@ -93,7 +96,7 @@ export type TlsSecret =
   | { readonly kind: 'validation'; readonly validation: TlsValidation }
   /** As `DownstreamTls.ticketKeys`. */
   | { readonly kind: 'tickets'; readonly ticketKeys: string }
-  /** Of filters: a password, a key, a token. */
+  /** A secret of filters: a password, a key, a token. */
   | { readonly kind: 'generic'; readonly value: Uint8Array };
 
 export interface DownstreamTls extends TlsContext {

@@ -53,7 +53,7 @@ export interface Route {
   readonly virtualHost: string;
   /** Empty: the route answers by itself. */
   readonly cluster: string;
-  /** Of the route, by namespace. */
+  /** The route's metadata, by namespace. */
   metadata(namespace: string): unknown;
 }
 
@@ -133,11 +133,11 @@ export interface ModuleContext {
   /** As the configuration names the filter; of an access logger its `stat_prefix`. */
   readonly name: string;
   readonly log: Logger;
-  /** Of the same name: the same statistic. */
+  /** The same name gives the same statistic. */
   counter(name: string): Counter;
   gauge(name: string): Gauge;
   histogram(name: string): Histogram;
-  /** Of the same name: the same map, in all modules and workers. */
+  /** The same name gives the same map, in all modules and workers. */
   shared(name: string, options?: SharedMapOptions): SharedMap;
   readonly fetch: Fetch;
 }

@@ -6,6 +6,8 @@ import type { Connection, Fetch, HeaderFields, Headers, ModuleContext, Route } f
 import type { StandardSchema } from './schema.ts';
 
 export * from './access-logger.ts';
+export * from './balancer.ts';
+export * from './network-filter.ts';
 export * from './admin-pages.ts';
 export type * from './context.ts';
 export * from './schema.ts';

@@ -1,11 +1,15 @@
 /** The default export of a module, of whichever kind it is. */
 import { type AccessLoggerDefinition, isAccessLogger } from './access-logger.ts';
 import { type AdminPagesDefinition, isAdminPages } from './admin-pages.ts';
+import { type BalancerDefinition, isBalancer } from './balancer.ts';
+import { isNetworkFilter, type NetworkFilterDefinition } from './network-filter.ts';
 import { definedFilter, type FilterDefinition } from './filter.ts';
 
 interface Definitions {
   readonly filter: FilterDefinition;
   readonly access_logger: AccessLoggerDefinition;
+  readonly balancer: BalancerDefinition;
+  readonly network_filter: NetworkFilterDefinition;
   readonly admin_pages: AdminPagesDefinition;
 }
 
@@ -19,6 +23,8 @@ export type DefinedModule = {
 export const DEFINED_BY: Readonly<Record<ModuleKind, string>> = {
   filter: 'defineFilter()',
   access_logger: 'defineAccessLogger()',
+  balancer: 'defineBalancer()',
+  network_filter: 'defineNetworkFilter()',
   admin_pages: 'defineAdminPages()',
 };
 
@@ -28,9 +34,11 @@ export function definedModule(value: unknown): DefinedModule | undefined {
   if (filter !== undefined) return { kind: 'filter', definition: filter };
   if (typeof value !== 'object' || value === null) return undefined;
   if (isAdminPages(value)) return { kind: 'admin_pages', definition: value };
-  if (!isAccessLogger(value)) return undefined;
-  if (typeof value.create !== 'function') return undefined;
-  return { kind: 'access_logger', definition: value };
+  if (!('create' in value) || typeof value.create !== 'function') return undefined;
+  if (isAccessLogger(value)) return { kind: 'access_logger', definition: value };
+  if (isBalancer(value)) return { kind: 'balancer', definition: value };
+  if (isNetworkFilter(value)) return { kind: 'network_filter', definition: value };
+  return undefined;
 }
 
 /** Throws for a module of another kind. */

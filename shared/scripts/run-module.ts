@@ -17,7 +17,7 @@ import type { ScriptFile, ScriptModule } from './script-module.ts';
 export type ReadScript = (path: string) => Promise<string | undefined> | string | undefined;
 
 export interface RunLimits {
-  /** Of the code that runs while the module is loaded, without what it waits for. */
+  /** The time limit of the code that runs while the module is loaded, without what it waits for. */
   readonly timeoutMs: number;
 }
 

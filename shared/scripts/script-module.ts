@@ -13,7 +13,7 @@ export interface ScriptFile {
 export interface ScriptModule {
   /** The path of the file that begins, under which all filters share the module. */
   readonly entry: string;
-  /** Of the texts of all files: two modules with the same one are the same. */
+  /** The digest of the texts of all files: two modules with the same one are the same. */
   readonly digest: string;
   readonly files: readonly ScriptFile[];
 }

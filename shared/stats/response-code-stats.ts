@@ -13,7 +13,7 @@ interface CodeIndices {
 export class ResponseCodeStats {
   readonly #stats: StatWriter;
   readonly #prefix: string;
-  /** Of what appeared. */
+  /** The names of what appeared. */
   #names: string[] = [];
   readonly #codes = new Map<number, CodeIndices>();
   #completed = -1;

@@ -14,7 +14,9 @@ export interface FormatCommand {
   readonly args: readonly string[];
   /** The value is cut to this many bytes. */
   readonly maxLength?: number;
-  /** Of COALESCE alone: the first of these with a value that is not empty is printed. */
+  /**
+   * The operators of COALESCE alone: the first of these with a value that is not empty is printed.
+   */
   readonly operators?: readonly FormatCommand[];
 }
 

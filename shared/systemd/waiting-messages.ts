@@ -23,7 +23,7 @@ export class WaitingMessages {
 
   say(word: string): void {
     if (this.#words.length === 0 && this.#send(word)) return;
-    // Of a word that is said again and again the first one waits already.
+    // The first one of a word that is said again and again waits already.
     if (this.#words.at(-1) === word) return;
     this.#words.push(word);
     if (this.#words.length > WAITING_WORDS_MAX) this.#words.shift();

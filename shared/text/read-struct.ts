@@ -21,7 +21,7 @@ export function readStruct(bytes: Buffer): Struct | undefined {
     if (typeof value !== 'object' || Array.isArray(value)) return undefined;
     const copier = new Copier();
     const struct = copier.object(value, 1);
-    // Of two members of the same name the parser has kept one.
+    // The parser has kept one of two members of the same name.
     return copier.members === colonsOf(text) ? struct : undefined;
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof WrongJson) return undefined;

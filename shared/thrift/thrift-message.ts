@@ -9,13 +9,13 @@ export interface ThriftMessage extends MessageHead {
   /** With `(auto)` where nobody has said it. */
   readonly transport: string;
   readonly protocol: string;
-  /** Of a header transport. */
+  /** The flags of a header transport. */
   readonly headerFlags: number | undefined;
   /** Stands before the message's structure. */
   readonly body: ThriftReader;
   /** The same without marks. */
   readonly found: { readonly transport: ThriftTransport; readonly protocol: ThriftProtocol };
-  /** Of a header transport: names and values in turn. */
+  /** The pairs of a header transport: names and values in turn. */
   readonly pairs: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import type { TlsCertificate, TlsContext, TlsSecret, TlsValidation } from '../re
 export interface CompleteTls {
   readonly certificates: readonly TlsCertificate[];
   readonly validation: TlsValidation | undefined;
-  /** Of a secret; absent: those of the context itself. */
+  /** The secret's ticket keys; absent: those of the context itself. */
   readonly ticketKeys?: string;
 }
 

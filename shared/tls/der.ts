@@ -15,10 +15,10 @@ export const TAG = {
 } as const;
 
 export interface DerElement {
-  /** Of the tag's byte. */
+  /** The place of the tag's byte. */
   readonly at: number;
   readonly tag: number;
-  /** Of the content. */
+  /** The place of the content. */
   readonly start: number;
   readonly end: number;
 }

@@ -8,6 +8,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   top: async () => (await import('./top/top-command.ts')).topCommand,
   doctor: async () => (await import('./doctor/doctor-command.ts')).doctorCommand,
   collect: async () => (await import('./collect/collect-command.ts')).collectCommand,
+  tap: async () => (await import('./tap/tap-command.ts')).tapCommand,
   drain: async () => (await import('./drain/drain-command.ts')).drainCommand,
   'reverse-proxy': async () =>
     (await import('./reverse-proxy/reverse-proxy-command.ts')).reverseProxyCommand,

@@ -64,7 +64,7 @@ export function createSluice(options: SluiceOptions): Sluice {
 class SluiceProcess implements Sluice {
   readonly #options: SluiceOptions;
   readonly #folder = mkdtempSync(join(tmpdir(), 'sluice-'));
-  /** Of all epochs that have not ended: a server that was replaced drains for a while. */
+  /** All epochs that have not ended: a server that was replaced drains for a while. */
   readonly #living = new Set<ChildProcess>();
   readonly #ending = (): void => {
     for (const child of this.#living) child.kill('SIGKILL');

@@ -6,6 +6,7 @@ export const COMMAND_SUMMARIES = [
   { name: 'top', summary: 'shows what a running server does, again and again' },
   { name: 'doctor', summary: 'says what of a machine and a bootstrap is not fit for a server' },
   { name: 'collect', summary: 'writes what a helper has to see into one archive without secrets' },
+  { name: 'tap', summary: 'records requests or connections of a running server in a file' },
   { name: 'drain', summary: 'drains a running server and waits for the end' },
   { name: 'reverse-proxy', summary: 'runs a server that passes every request on to a target' },
   { name: 'example', summary: 'prints a complete bootstrap for a purpose' },

@@ -44,6 +44,6 @@ export function meantWords(word: string): string | undefined {
     name,
     optionEntries.map(([key]) => flagOf(key)),
   );
-  // Of what people write who know another program, mistyped.
+  // What people write who know another program comes last, mistyped too.
   return near ?? HABITS.get(nearestName(name, [...HABITS.keys()].filter(isLong)) ?? '');
 }

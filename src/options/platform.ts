@@ -7,7 +7,7 @@ const NODE_MIN = [20, 20] as const;
 export interface Machine {
   readonly platform: string;
   readonly arch: string;
-  /** Of Node.js, such as `20.20.2`. */
+  /** The version of Node.js, such as `20.20.2`. */
   readonly version: string;
 }
 

@@ -14,7 +14,7 @@ import type * as api from './testing-api.ts';
 
 const TYPES = 'type.googleapis.com/';
 const NAME = 'test';
-/** Of one request that an upstream is sent. */
+/** The limit of one request that an upstream is sent. */
 const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
 
 export const serveFilter: typeof api.serveFilter = async (file, options = {}) => {

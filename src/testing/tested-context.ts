@@ -4,7 +4,7 @@ import { systemClock } from '../../shared/process/clock.ts';
 import type { FilterDefinition } from '../../shared/scripts/filter.ts';
 import type { ScriptFilterSettings } from '../../shared/resources/filters/http/script/script.ts';
 import type { FilterContext } from '../../workers/filters/filter-context.ts';
-import type { ModuleUser } from '../../workers/filters/http/script/script-modules.ts';
+import type { ModuleUser } from '../../workers/scripts/host-modules.ts';
 import { WorkerLoop } from '../../workers/loop/worker-loop.ts';
 import type {
   CallFailure,

@@ -75,7 +75,7 @@ export interface TestOptions {
   readonly failurePolicy?: 'FAIL_CLOSED' | 'FAIL_OPEN';
   /** Default: 15,000. */
   readonly callbackTimeoutMs?: number;
-  /** Of one body. Default: 1 MiB. */
+  /** The limit of one body. Default: 1 MiB. */
   readonly bufferLimitBytes?: number;
 }
 
@@ -129,7 +129,7 @@ export interface ServeOptions {
 export interface ServedFilter {
   /** `http://127.0.0.1:port`. */
   readonly url: string;
-  /** Of the process. */
+  /** The process's number. */
   readonly pid: number;
   /** One of the filter's statistics, or of its module's own. */
   stat(name: string): Promise<number>;

@@ -33,6 +33,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../loop/contention.ts';
 import type { HostOrder, NamedOrder } from '../upstreams/hosts/host-orders.ts';
 import type { LoopTurns, Steps } from '../loop/loop-turns.ts';
+import type { RecentView } from '../recent/recent-view.ts';
 import type { TapRequest } from '../tap/tap-sessions.ts';
 import type { DrainCommands } from '../drain/drain-view.ts';
 
@@ -54,6 +55,7 @@ export interface AdminContext {
   readonly tap: TapView;
   readonly hosts: HostOrdersView;
   readonly connections: ConnectionsView;
+  readonly recent: RecentView;
   /** What would become of a request; rejects where no worker can say. */
   explain(asked: AskedRequest): Promise<Explanation>;
   /** Modules of the operator's own, in all workers. */
@@ -239,17 +241,10 @@ export interface HostStatus {
   readonly stats: HostStats;
 }
 
-export interface HostStats {
-  readonly cx_active: number;
-  readonly cx_connect_fail: number;
-  readonly cx_total: number;
-  readonly rq_active: number;
-  readonly rq_pending_active: number;
-  readonly rq_error: number;
-  readonly rq_success: number;
-  readonly rq_timeout: number;
-  readonly rq_total: number;
-}
+export type HostStats = Readonly<
+  Record<`cx_${'active' | 'connect_fail' | 'total'}`, number> &
+    Record<`rq_${'active' | 'pending_active' | 'error' | 'success' | 'timeout' | 'total'}`, number>
+>;
 
 export interface LoggingView {
   /** All loggers with their present level, in the order in which they are printed. */
@@ -279,7 +274,7 @@ interface ConnectionsView {
 
 /** Requests recorded for a client. */
 export interface TapView {
-  /** Of filters that wait for a client; `/tap` exists only where there is one. */
+  /** The ids of filters that wait for a client; `/tap` exists only where there is one. */
   configIds(): ReadonlySet<string>;
   isAttached(): boolean;
   /** What the client asks for, or the text of an error. */

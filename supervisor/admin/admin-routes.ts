@@ -43,7 +43,8 @@ import {
 import { answerReady } from './endpoints/ready.ts';
 import { answerRuntime, answerRuntimeModify } from './endpoints/runtime.ts';
 import { answerServerInfo } from './endpoints/server-info.ts';
-import { answerTap } from './endpoints/tap.ts';
+import { answerTap } from './endpoints/tap/tap.ts';
+import { listenTap, TAP_LISTEN_PARAMS } from './endpoints/tap/tap-listen.ts';
 import { WATCH_PARAMS, watchRequests } from './endpoints/watched/watch-requests.ts';
 import { renderHelp } from './help.ts';
 import { answerHome } from './home/answer-home.ts';
@@ -56,6 +57,8 @@ export interface AdminRouteParts {
   readonly profilers: Profilers;
   /** Whether the dashboard's statistics sink is configured. */
   readonly hasDashboard?: boolean;
+  /** Mutations are refused, so that no page offers one. */
+  readonly isReadOnly?: boolean;
   /** Those of modules, for paths that are free. */
   readonly modulePages?: (taken: ReadonlySet<string>) => AdminRoute[];
 }
@@ -66,14 +69,15 @@ export function adminRoutes({
   profilers,
   hasDashboard,
   modulePages,
+  isReadOnly,
 }: AdminRouteParts): readonly AdminRoute[] {
   const routes: AdminRoute[] = [
     read({
       path: '/',
       help: 'Admin home page',
       large: true,
-      handle: async (_request, context) =>
-        await answerHome(offeredRoutes(routes, context), context),
+      handle: async (request, context) =>
+        await answerHome(request, offeredRoutes(routes, context), context, isReadOnly === true),
     }),
     read({
       path: '/help',
@@ -87,7 +91,7 @@ export function adminRoutes({
     ...drainRoutes(),
     ...commandRoutes(),
     ...diagnosticRoutes(),
-    tapRoute(),
+    ...tapRoutes(),
     ...profilerRoutes(profilers),
   ];
   routes.push(...(modulePages?.(new Set(routes.map(({ path }) => path))) ?? []));
@@ -329,13 +333,21 @@ function diagnosticRoutes(): AdminRoute[] {
   ];
 }
 
-function tapRoute(): AdminRoute {
-  return mutate({
-    path: '/tap',
-    help: 'tap filter control',
-    isOffered: ({ tap }) => tap.configIds().size > 0,
-    handle: answerTap,
-  });
+function tapRoutes(): AdminRoute[] {
+  return [
+    mutate({
+      path: '/tap',
+      help: 'tap filter control',
+      isOffered: ({ tap }) => tap.configIds().size > 0,
+      handle: answerTap,
+    }),
+    mutate({
+      path: '/tap/listen',
+      help: 'record requests or connections at listeners, without a filter, as HAR, NDJSON or pcap',
+      params: TAP_LISTEN_PARAMS,
+      handle: listenTap,
+    }),
+  ];
 }
 
 function profilerRoutes(profilers: Profilers): AdminRoute[] {

@@ -72,6 +72,7 @@ export async function startAdmin(
   const routes = adminRoutes({
     types: createMessageTypes(),
     profilers,
+    isReadOnly: options.readOnly === true,
     hasDashboard: context.stats.dashboardStream !== undefined,
     modulePages: (taken) =>
       modulePages(options.modulePages ?? [], taken, () => addressToAsk(addresses[0])),

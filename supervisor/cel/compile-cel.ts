@@ -12,6 +12,7 @@ import {
 import { compileRegex } from '../regex/compile-regex.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { Expr } from '../../shared/api/generated/google/api/expr/v1alpha1/syntax.ts';
+import { captureOf } from './captures.ts';
 import { parseCelText } from './parse-text.ts';
 import { readCelMessage } from './read-message.ts';
 import { CelError, type CelSyntax } from './syntax.ts';
@@ -101,11 +102,13 @@ class Checker {
     }
   }
 
-  #call({
-    name: written,
-    receiver,
-    args: own,
-  }: Extract<CelSyntax, { kind: 'call' }>): CelExpression {
+  #call(syntax: Extract<CelSyntax, { kind: 'call' }>): CelExpression {
+    const { name: written, receiver, args: own } = syntax;
+    const capture = captureOf(syntax, {
+      check: (each) => this.check(each),
+      maxProgramSize: REGEX_PROGRAM_MAX,
+    });
+    if (capture !== undefined) return capture;
     const name = SAME.get(written) ?? written;
     const all = receiver === undefined ? own : [receiver, ...own];
     if (name === 'matches' && all.length === 2) return this.#matches(all);

@@ -8,7 +8,8 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } fro
 import { open, realpath, type FileHandle } from 'node:fs/promises';
 
 /**
- * Of certificates, keys, bodies, lists of users and whatever else is read as a whole into a value.
+ * The limit of certificates, keys, bodies, lists of users and whatever else is read as a whole into
+ * a value.
  */
 export const SOURCE_BYTES_MAX = 16 * 1024 * 1024;
 

@@ -47,7 +47,7 @@ export function readJsonFastPath(
   try {
     const reader = new FastPathReader(catalog);
     const message = reader.message(type, root, 0);
-    // Of a key that stands twice in an object the parser keeps one.
+    // The parser keeps one value of a key that stands twice in an object.
     return reader.texts === texts ? message : undefined;
   } catch (error) {
     if (error instanceof Unusual) return undefined;

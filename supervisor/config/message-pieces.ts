@@ -18,7 +18,7 @@ interface Slice {
   readonly path: readonly (string | number)[];
   /** JSON of a part of the list. */
   readonly json: string;
-  /** Of `json`: the same for the same text alone. Absent: it is read once. */
+  /** The digest of `json`: the same for the same text alone. Absent: it is read once. */
   readonly digest?: string;
 }
 

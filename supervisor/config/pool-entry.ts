@@ -34,7 +34,7 @@ export type PoolReply =
     }
   | { readonly kind: 'located'; readonly problems: readonly Problem[] };
 
-/** Of the API, whose types are read when they are first met. */
+/** The API's catalog, whose types are read when they are first met. */
 const catalog = new ApiCatalog();
 
 // Piscina calls the default export of the file that it is given.

@@ -41,8 +41,8 @@ export interface Reading {
 }
 
 /**
- * Of errors, and of warnings: what comes behind says nothing new, and to find where each of a
- * million stands would take hours.
+ * The limit of errors, and of warnings: what comes behind says nothing new, and to find where each
+ * of a million stands would take hours.
  */
 const PROBLEMS_MAX = 1000;
 

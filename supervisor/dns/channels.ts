@@ -29,7 +29,7 @@ export class Channels {
   readonly #turns: Turns;
   readonly #first: Channel;
   readonly #more = new Set<Channel>();
-  /** Of single questions that are asked once more. */
+  /** Channels of single questions that are asked once more. */
   readonly #alone = new Set<Channel>();
   #isCancelled = false;
 

@@ -27,7 +27,7 @@ export interface Entry {
   readonly port: number;
   /** As they were answered; none before there is one. */
   addresses: readonly string[];
-  /** Of the last lookup, when there is no address. */
+  /** The failure of the last lookup, when there is no address. */
   failure: string | undefined;
   isResolved: boolean;
   lastUsedMs: number;

@@ -31,7 +31,7 @@ export interface DnsCacheOptions {
   readonly random: () => number;
   readonly writer: StatWriter;
 }
-/** Of log lines about names without an address. */
+/** The words of log lines about names without an address. */
 const TIMED_OUT = 'resolve_timeout';
 
 export class DnsCache {

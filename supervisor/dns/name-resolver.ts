@@ -9,7 +9,7 @@ import { DNS_RESOLVER } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DnsFamily, ResolverSettings } from '../resolved/resolved-bootstrap.ts';
 import { Channels } from './channels.ts';
-import type { AddressRecord } from './dns-message.ts';
+import type { AddressRecord } from '../../shared/dns/dns-message.ts';
 import { HostsFile } from './hosts-file.ts';
 import { Turns } from './turns.ts';
 import { candidatesOf, NO_SEARCH, readSearchList, type SearchList } from './search-list.ts';

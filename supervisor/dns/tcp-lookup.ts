@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Clock } from '../../shared/process/clock.ts';
 import { parseAuthority } from '../../shared/addresses/authority.ts';
-import { type AddressRecord, decodeAnswer, encodeQuestion } from './dns-message.ts';
+import { type AddressRecord, decodeAnswer, encodeQuestion } from '../../shared/dns/dns-message.ts';
 
 const DNS_PORT = 53;
 const ID_MAX = 0x1_0000;

@@ -10,7 +10,7 @@ export interface Feature {
   /** Full names of its messages: settings, and settings per route. */
   readonly types: readonly string[];
   readonly isServed: boolean;
-  /** Of what is refused: the nearest way out, where there is one. */
+  /** The nearest way out of what is refused, where there is one. */
   readonly advice: string | undefined;
 }
 

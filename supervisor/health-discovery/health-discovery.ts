@@ -47,7 +47,7 @@ export interface HealthDiscoveryOptions {
 
 interface Checked {
   readonly live: LiveCluster;
-  /** Of its message: what was said again changes nothing. */
+  /** The text of its message: what was said again changes nothing. */
   readonly text: string;
 }
 

@@ -4,6 +4,7 @@
  * cluster tells the workers.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
+import type { Steps } from '../loop/loop-turns.ts';
 import { OUTLIER_SLOT, type OutlierPage } from '../../shared/limits/outlier-page.ts';
 import type { HealthFlag } from '../../shared/resources/clusters/host-health.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
@@ -32,7 +33,7 @@ export interface OutlierDetectorOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly writer: StatWriter;
-  /** Of the cluster. */
+  /** The cluster's name in statistics. */
   readonly statName: string;
   log(event: Omit<OutlierEvent, 'cluster'>): void;
   /** The host is ejected or degraded from now on, or no more. */
@@ -51,11 +52,14 @@ interface WatchedHost {
   localSuccessRate: number;
 }
 
+/** Hosts that are looked at in one step. */
+const HOSTS_PER_STEP = 512;
+
 export class OutlierDetector {
   readonly #options: OutlierDetectorOptions;
   readonly #stats: number;
   readonly #hosts = new Map<string, WatchedHost>();
-  /** Of the last interval. */
+  /** The sums of the last interval. */
   external: RateSummary = NO_SUMMARY;
   local: RateSummary = NO_SUMMARY;
   #timer: Timer | undefined;
@@ -68,11 +72,12 @@ export class OutlierDetector {
     this.#beginInterval();
   }
 
-  /** These hosts, each with its slot, from now on. */
-  setHosts(hosts: readonly { readonly id: string; readonly slot: number }[]): void {
-    const kept = new Set(hosts.map(({ id }) => id));
-    for (const id of this.#hosts.keys()) if (!kept.has(id)) this.forget(id);
+  /** These hosts, each with its slot, from the last step on. */
+  *setHosts(hosts: Iterable<{ readonly id: string; readonly slot: number }>): Steps<void> {
+    const kept = new Set<string>();
     for (const { id, slot } of hosts) {
+      kept.add(id);
+      if (kept.size % HOSTS_PER_STEP === 0) yield;
       if (this.#hosts.has(id)) continue;
       this.#hosts.set(id, {
         id,
@@ -85,6 +90,11 @@ export class OutlierDetector {
         successRate: NO_RATE,
         localSuccessRate: NO_RATE,
       });
+    }
+    let count = 0;
+    for (const id of this.#hosts.keys()) {
+      if (!kept.has(id)) this.forget(id);
+      if (++count % HOSTS_PER_STEP === 0) yield;
     }
   }
 
@@ -159,7 +169,7 @@ export class OutlierDetector {
     this.#count(`ejections_enforced_${kind}`);
   }
 
-  /** Of one that is ejected already the ejection begins again. */
+  /** Ejects a host; where it is ejected already the ejection begins again. */
   #eject(host: WatchedHost, settings: OutlierSettings): void {
     const { clock, random } = this.#options;
     if (!host.ejection.isActive) this.#countActive(1);

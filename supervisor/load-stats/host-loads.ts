@@ -28,7 +28,7 @@ const NO_COUNTS: Counts = { successful: 0, failed: 0, issued: 0 };
 
 export class HostLoads {
   readonly #store: Store;
-  /** Of the last report, by host. */
+  /** The counts of the last report, by host. */
   #before = new Map<string, Counts>();
 
   constructor(store: Store) {

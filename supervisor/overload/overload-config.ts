@@ -34,6 +34,6 @@ export interface OverloadConfig {
   readonly shedPoints: readonly LoadShedPoint[];
   /** What the action on timeouts comes down to. */
   readonly leastTimeouts: readonly LeastTimeout[];
-  /** Of all listeners together; absent: no limit. */
+  /** The limit for all listeners together; absent: no limit. */
   readonly maxConnections?: number;
 }

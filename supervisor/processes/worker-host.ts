@@ -25,6 +25,7 @@ import {
   type WorkerExit,
   type WorkerProcessOptions,
 } from './worker-process.ts';
+import type { LoopTurns } from '../loop/loop-turns.ts';
 import { WorkerWatchdog } from './worker-watchdog.ts';
 
 /** Applying a large configuration takes seconds; a stuck worker is the watchdog's. */
@@ -36,6 +37,8 @@ const STOP_LIMIT_MS = 2_000;
 const LAST_WORDS_LIMIT_MS = 500;
 
 export interface WorkerHostOptions extends Omit<WorkerProcessOptions, 'onSpawnError'> {
+  /** All workers share them. */
+  readonly turns: LoopTurns;
   log(level: 'debug' | 'warning' | 'error', text: string): void;
   /** Each report exactly once and in order, also of a flush whose deadline has passed. */
   reported(report: StatsReport): void;
@@ -179,8 +182,12 @@ export class WorkerHost {
   }
 
   async #applyNow(updates: readonly ResourceUpdate[]): Promise<string | undefined> {
+    const { turns } = this.#options;
     let rest = splitHosts(updates);
+    const isLarge = firstPart(rest) < rest.length;
     for (;;) {
+      // Other workers, and whatever else the loop has to do, come between the parts.
+      if (isLarge && turns.isOver) await turns.next();
       const count = firstPart(rest);
       if (count >= rest.length) break;
       this.#post({ kind: 'apply', id: 0, updates: rest.slice(0, count), more: true });
@@ -240,6 +247,7 @@ export class WorkerHost {
       case 'stopped_listening':
       case 'profiled':
       case 'explained':
+      case 'refusals':
       case 'listed_connections':
       case 'closing_connections':
       case 'scripts':

@@ -7,6 +7,7 @@ import { errorText } from '../../shared/text/error-text.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { Notice, ScriptNotice } from '../../shared/messages/worker-notices.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import { LoopTurns } from '../loop/loop-turns.ts';
 import type { EarlyWorkers } from './early-workers.ts';
 import { FirstStart, WorkerStartError } from './first-start.ts';
 import { adoptSockets, lendSockets } from './slot-sockets.ts';
@@ -43,6 +44,8 @@ export class WorkerLives {
   readonly #retirement: Retirement;
   readonly #scripts: ScriptWatch;
   readonly #maps: SharedMaps;
+  /** In which large batches are packed. */
+  readonly #turns: LoopTurns;
   #events: WorkerEvents | undefined;
   #provision: WorkerProvision | undefined;
   #begin: ((provision: WorkerProvision) => void) | undefined;
@@ -52,6 +55,7 @@ export class WorkerLives {
     this.#options = options;
     this.#first = new FirstStart(options.concurrency);
     this.#waits = new StoppableWaits(options.clock);
+    this.#turns = new LoopTurns(options.clock);
     this.#retirement = new Retirement({
       ...options,
       waits: this.#waits,
@@ -137,6 +141,7 @@ export class WorkerLives {
       workerIndex: index,
       clock,
       pages,
+      turns: this.#turns,
       made: early.take(index),
       log,
       reported: (report) => this.#events?.reported(index, report),

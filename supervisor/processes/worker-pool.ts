@@ -14,6 +14,7 @@ import type {
   WorkerConnections,
 } from '../../shared/connections/connections.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
+import type { Refusals } from '../../shared/messages/refusals.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type {
   ProfileCommand,
@@ -29,6 +30,7 @@ import {
   closeConnections,
   countConnections,
   explain,
+  recallRefusals,
   listConnections,
   profile,
   type AskedAboutScripts,
@@ -188,6 +190,15 @@ export class WorkerPool {
       this.#lives
         .provisioned()
         .map(async ({ host }) => closeConnections(host, order, limitMs).catch(toError)),
+    );
+  }
+
+  /** What each worker that answers in time refused last. */
+  async recallRefusals(limitMs: number): Promise<readonly Refusals[]> {
+    return await Promise.all(
+      this.#lives
+        .provisioned()
+        .map(async ({ host }) => recallRefusals(host, limitMs).catch(() => ({}))),
     );
   }
 

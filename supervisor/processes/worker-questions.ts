@@ -5,6 +5,7 @@ import type {
   ConnectionQuestion,
 } from '../../shared/connections/connections.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
+import type { Refusals } from '../../shared/messages/refusals.ts';
 import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { ScriptAnswer, ScriptStep } from '../../shared/messages/script-messages.ts';
@@ -33,6 +34,12 @@ export async function explain(
   if (reply.kind !== 'explained') throw new Error(unexpected(reply));
   if (reply.explanation === undefined) throw new Error(reply.error ?? 'nothing is explained');
   return reply.explanation;
+}
+
+/** The last requests that it refused. */
+export async function recallRefusals(worker: AskedWorker, limitMs: number): Promise<Refusals> {
+  const reply = await worker.call((id) => ({ kind: 'recall_refusals', id }), limitMs);
+  return reply.kind === 'refusals' ? reply.refusals : {};
 }
 
 /** The first rows of a list, or with a number the further ones of one; rejects without an answer. */

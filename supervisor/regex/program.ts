@@ -9,13 +9,13 @@ import { FOLD_CASE, isLazy, type ByteSet, type EmptyWidthOp, type RegexNode } fr
 export interface Instruction {
   op: 'fail' | 'alt' | 'leaf' | 'any_byte' | 'empty' | 'capture' | 'nop' | 'match';
   out: number;
-  /** Of `alt` alone. */
+  /** The second way of `alt` alone. */
   out1: number;
-  /** Of `leaf` and `any_byte`, in a program that is made for running. */
+  /** The bytes of `leaf` and `any_byte`, in a program that is made for running. */
   set?: ByteSet;
-  /** Of `empty`. */
+  /** The condition of `empty`. */
   condition?: EmptyWidthOp;
-  /** Of `capture`: twice the group's number, and one more where it ends. */
+  /** The slot of `capture`: twice the group's number, and one more where it ends. */
   slot?: number;
 }
 

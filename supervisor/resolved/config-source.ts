@@ -28,7 +28,7 @@ export interface GrpcSource {
   readonly nodeOnFirstMessageOnly: boolean;
   /** Only what changed is sent. */
   readonly isDelta: boolean;
-  /** Of requests; absent: there is none. */
+  /** The limit of requests; absent: there is none. */
   readonly rateLimit?: { readonly maxTokens: number; readonly fillPerSecond: number };
   /** Between a stream that was lost and the next attempt; the bound doubles with each failure. */
   readonly backOff: { readonly firstMs: number; readonly maxMs: number };

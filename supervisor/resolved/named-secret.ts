@@ -6,7 +6,7 @@ import type { ConfigSource } from './config-source.ts';
 /** A secret that something names instead of holding it. */
 export type NamedSecret = DiscoveredSecret | FetchedCredentials | WatchedTags;
 
-/** Of a control plane or a file. */
+/** A secret of a control plane or a file. */
 export interface DiscoveredSecret {
   /** Unique for a name, its kind and its source; what workers know the secret by. */
   readonly key: string;

@@ -40,7 +40,7 @@ export interface ResolvedBootstrap {
   /** Pages beside those of the program. */
   readonly adminPages: readonly AdminPages[];
   readonly stats: StatsConfig;
-  /** Of `layered_runtime`, in its order; empty without it. */
+  /** The layers of `layered_runtime`, in its order; empty without it. */
   readonly runtimeLayers: readonly RuntimeLayer[];
   /** Absent without an overload manager. */
   readonly overload?: OverloadConfig;
@@ -51,6 +51,8 @@ export interface ResolvedBootstrap {
   readonly healthDiscovery?: GrpcTarget;
   /** The folder whose file `drain` makes the server begin as one that drains. */
   readonly flagsPath?: string;
+  /** The gauge `server.version` in place of the build's. */
+  readonly versionGauge?: number;
   /** Where resources come from beside the file. */
   readonly dynamic: DynamicSources;
   /** Largest program of a regular expression, in RE2's measure. */
@@ -75,7 +77,7 @@ export interface NamedRoutes {
   readonly key: string;
   readonly name: string;
   readonly source: ConfigSource;
-  /** Of the connection manager that uses them. */
+  /** The prefix of the connection manager that uses them. */
   readonly statPrefix: string;
 }
 
@@ -93,7 +95,7 @@ export interface NamedScopes {
   readonly source: ConfigSource;
   /** Where the route configurations come from that scopes name. */
   readonly routesSource?: ConfigSource;
-  /** Of the connection manager that uses them. */
+  /** The prefix of the connection manager that uses them. */
   readonly statPrefix: string;
 }
 
@@ -142,7 +144,7 @@ export type Discovery =
   | ({ readonly kind: 'requested' } & OriginalDstOptions)
   | ForwardProxyDiscovery
   | SubClusterDiscovery
-  /** Of other clusters. */
+  /** An aggregate of other clusters. */
   | { readonly kind: 'aggregate'; readonly clusters: readonly string[] };
 
 /** A control plane or a file sends the hosts. */

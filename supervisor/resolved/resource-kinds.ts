@@ -40,9 +40,9 @@ export interface ResourceType {
   readonly typeUrl: string;
   /** The field that holds a resource's name. */
   readonly nameField: string;
-  /** Of the REST interface. */
+  /** The path of the REST interface. */
   readonly restPath: string;
-  /** Of a gRPC stream for this type alone; `Stream` or `Delta` stands before the last word. */
+  /** The gRPC service for this type alone; `Stream` or `Delta` stands before the last word. */
   readonly grpcService: string;
   readonly grpcNoun: string;
   /** One answer holds all resources that there are: what it leaves out is gone. */

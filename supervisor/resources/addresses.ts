@@ -26,7 +26,7 @@ const PATH_MAX_BYTES = 108;
 export interface ResolvedAddress {
   readonly address: BoundAddress;
   readonly ipv4Compat: boolean;
-  /** Of a unix socket's file; 0 leaves what umask makes. */
+  /** The mode of a unix socket's file; 0 leaves what umask makes. */
   readonly mode: number;
   readonly protocol: 'TCP' | 'UDP';
 }

@@ -28,7 +28,7 @@ const FIELDS = knownFields<ConfigSourceMessage>(
     'path_config_source',
     'api_config_source',
     'ads',
-    // Of no use to Envoy either: it is as if nothing were named.
+    // Envoy has no use for it either: it is as if nothing were named.
     'self',
     'initial_fetch_timeout',
     'resource_api_version',

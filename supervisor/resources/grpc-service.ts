@@ -87,7 +87,7 @@ function resolveCallCredentials(
       { key: 'x-goog-iam-authority-selector', value: selector },
     ];
   });
-  // Of two with one key the first counts, elsewhere the last.
+  // The first of two entries with one key counts, elsewhere the last.
   return entries.toReversed();
 }
 

@@ -35,7 +35,7 @@ import { IP_DETECTION } from './http/ip-detection.ts';
 import { WATCHDOG_ACTIONS } from './bootstrap/watchdogs.ts';
 import { CONNECTION_INPUTS, MATCH_INPUTS, VALUE_MATCHERS } from './matchers/match-inputs.ts';
 import { REQUEST_ID } from './http/request-identity.ts';
-import { UDP_FILTERS } from './udp/udp-proxy.ts';
+import { SESSION_FILTERS, UDP_FILTERS } from './udp/udp-proxy.ts';
 import { LISTENER_FILTERS } from './filters/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
 import { REDIRECT_PREDICATES } from './routes/internal-redirect.ts';
@@ -74,6 +74,7 @@ const registries: readonly Registry[] = [
   HTTP_FILTERS,
   LISTENER_FILTERS,
   UDP_FILTERS,
+  SESSION_FILTERS,
   new NetworkFilterResolver(() => true),
   FORMATTERS,
   LOG_FILTERS,

@@ -37,11 +37,21 @@ const ADVICE: readonly (readonly [type: RegExp, advice: string])[] = [
     /http_11_proxy/,
     'connections go to hosts directly: take the transport_socket that is inside it, and tunneling_config where a CONNECT is needed',
   ],
-  [/dns_filter/, 'a udp_proxy carries the questions to a name server'],
-  [/udp_proxy\.session/, 'sessions go to the hosts of a cluster, as datagrams'],
+  [
+    /udp_proxy\.session/,
+    'sessions go to the hosts of a cluster: as datagrams, in capsules or through tunnels',
+  ],
   [
     /clusters\.redis/,
     'name the hosts in a cluster with RING_HASH or MAGLEV: slots of Redis Cluster are not asked for',
+  ],
+  [
+    /network\.ext_proc/,
+    'the bytes of connections are shown to nobody: HTTP has a filter ext_proc, which is served',
+  ],
+  [
+    /tcp_bandwidth_limit/,
+    'connections are not slowed down: the HTTP filter bandwidth_limit is served, and the kernel can do it (tc)',
   ],
   [/fluentd/, 'write access logs to a file or send them over OpenTelemetry, which fluentd reads'],
   [/XRayConfig/, 'send spans over OpenTelemetry: the collector of AWS takes them'],

@@ -33,7 +33,7 @@ export interface ResolveContext {
   readonly defaultTracer?: Tracing_Http;
   /** Whether a tracer may send to a cluster of that name; absent: that is not looked at. */
   readonly isTracerCluster?: (name: string) => boolean;
-  /** Of clusters that stand in the bootstrap, for hints. */
+  /** The names of clusters that stand in the bootstrap, for hints. */
   readonly clusterNames?: readonly string[];
   /** The node's own, which tracers name themselves by. */
   readonly nodeName?: { readonly id: string; readonly cluster: string };
@@ -50,7 +50,7 @@ export interface ResolveContext {
   readonly allowsInternalListeners?: boolean;
   /** Files of certificates and keys are not read: the machine that validates need not have them. */
   readonly skipSecrets?: boolean;
-  /** Of the route configuration, by name; undefined: one that was refused. */
+  /** The plugins of the route configuration, by name; undefined: one that was refused. */
   readonly clusterPlugins?: ReadonlyMap<string, ClusterSpecifier | undefined>;
   /** Substitution formats may read bodies. */
   readonly formatsBodies?: boolean;

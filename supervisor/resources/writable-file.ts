@@ -17,7 +17,7 @@ export function checkWritable(path: string, scope: Scope): void {
   }
 }
 
-/** Of `ENOENT: no such file or directory, open '…'` the words that the C library has for it. */
+/** The C library's words in an error such as `ENOENT: no such file or directory, open '…'`. */
 function reason(error: unknown): string {
   const text = errorText(error);
   const words = /^[A-Z0-9]+: (.*?)(?:, open .*)?$/.exec(text)?.[1] ?? text;

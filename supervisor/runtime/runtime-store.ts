@@ -20,7 +20,7 @@ export interface RuntimeStoreParts {
   readonly layers: readonly RuntimeLayer[];
   readonly statWriter: StatWriter;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
-  /** Of the bootstrap, before the runtime was opened. */
+  /** Uses in the bootstrap, before the runtime was opened. */
   readonly deprecatedUses?: number;
 }
 

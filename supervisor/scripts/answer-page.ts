@@ -15,7 +15,7 @@ export interface PageTask {
   readonly method: string;
   readonly query: readonly (readonly [string, string])[];
   readonly body: string;
-  /** Of the administration interface; undefined: it has none that can be asked. */
+  /** The address of the administration interface; undefined: it has none that can be asked. */
   readonly admin: { readonly host: string; readonly port: number } | undefined;
 }
 

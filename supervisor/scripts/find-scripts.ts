@@ -9,18 +9,22 @@ import { typeNameOf } from '../config/type-name.ts';
 
 export const SCRIPT_TYPE = 'sluice.filters.http.script.v1.Script';
 export const SCRIPT_LOG_TYPE = 'sluice.access_loggers.script.v1.ScriptAccessLog';
+export const SCRIPT_NETWORK_TYPE = 'sluice.filters.network.script.v1.ScriptNetworkFilter';
+export const SCRIPT_BALANCER_TYPE = 'sluice.load_balancing_policies.script.v1.ScriptBalancer';
 export const ADMIN_PAGES_TYPE = 'sluice.admin_pages.script.v1.ScriptAdminPages';
 export const SCRIPT_PER_ROUTE_TYPE = 'sluice.filters.http.script.v1.ScriptPerRoute';
 
-/** Of one message. */
+/** The limit of what one message leads to. */
 const FOUND_MAX = 10_000;
 
 /** The largest messages of control planes, in which nothing of modules can be. */
 const WITHOUT_SCRIPTS = new Set([
-  'envoy.config.cluster.v3.Cluster',
   'envoy.config.endpoint.v3.ClusterLoadAssignment',
   'envoy.extensions.transport_sockets.tls.v3.Secret',
 ]);
+/** Of all fields of a cluster this one alone may name modules. */
+const CLUSTER = 'envoy.config.cluster.v3.Cluster';
+const POLICY = 'load_balancing_policy';
 const ROUTES = 'envoy.config.route.v3.RouteConfiguration';
 const PER_FILTER = 'typed_per_filter_config';
 
@@ -34,6 +38,8 @@ export interface Named<Message> {
 const KINDS: ReadonlyMap<string, ModuleKind> = new Map([
   [SCRIPT_TYPE, 'filter'],
   [SCRIPT_LOG_TYPE, 'access_logger'],
+  [SCRIPT_BALANCER_TYPE, 'balancer'],
+  [SCRIPT_NETWORK_TYPE, 'network_filter'],
   [ADMIN_PAGES_TYPE, 'admin_pages'],
 ]);
 
@@ -80,6 +86,7 @@ class ScriptFinder implements FoundScripts {
     const kind = KINDS.get(type);
     if (kind !== undefined) add(this.modules, { kind, name, message });
     else if (type === SCRIPT_PER_ROUTE_TYPE) add(this.ofRoutes, { name, message });
+    else if (type === CLUSTER) this.look(message[POLICY], name);
     else return WITHOUT_SCRIPTS.has(type) || (type === ROUTES && !this.#looksIntoRoutes);
     return true;
   }

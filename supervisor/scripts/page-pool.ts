@@ -12,7 +12,7 @@ const THREAD_START_MS = 2_000;
 /** Pages that wait for the one thread. */
 const WAITING_MAX = 64;
 const THREAD_IDLE_MS = 60_000;
-/** Of the thread, which ends when it has more. */
+/** The limit of the thread, which ends when it has more. */
 const HEAP_MIB_MAX = 128;
 
 let pool: Piscina<PageTask, PageReply> | undefined;

@@ -29,7 +29,7 @@ import { stripTypes } from './strip-types.ts';
 export type CheckTask = (FileTask | KnownTask) & {
   /** What its default export must be; absent: any kind will do. */
   readonly kind?: ModuleKind;
-  /** Of each that uses the module. */
+  /** The settings of each filter that uses the module. */
   readonly settings: readonly unknown[];
   readonly timeoutMs: number;
 };
@@ -50,7 +50,7 @@ export type CheckReply =
   | {
       readonly module: ScriptModule;
       readonly issues: readonly (readonly SettingsIssue[])[];
-      /** Of a module of pages. */
+      /** The pages of a module of pages. */
       readonly pages?: readonly ListedPage[];
     }
   | { readonly fault: string; readonly position?: SourcePosition | undefined };
@@ -67,7 +67,7 @@ export interface SettingsIssue {
   readonly path: readonly (string | number)[];
 }
 
-/** Of one module. */
+/** The limit of one module. */
 const PAGES_MAX = 100;
 const PAGE_PATH = /^(?:\/[a-zA-Z0-9._-]+)+$/;
 /** `import()` of a file by its name. */

@@ -12,6 +12,7 @@ import type {
   TapView,
 } from '../admin/admin-context.ts';
 import type { Phase } from '../life-cycle/life-cycle.ts';
+import type { RecentView } from '../recent/recent-view.ts';
 import type { ServerParts } from './server-parts.ts';
 import { serverStateOf } from '../life-cycle/server-state.ts';
 import { ScriptReload } from '../scripts/script-reload.ts';
@@ -21,8 +22,10 @@ import { makeClustersView } from '../admin/views/clusters-view.ts';
 import { makeConfigView } from '../admin/views/config-view.ts';
 
 const log = getLogger('admin');
-/** Of a worker that is busy with requests. */
+/** The time limit of a worker that is busy with requests. */
 const EXPLAIN_LIMIT_MS = 5_000;
+/** The home page waits for it. */
+const REFUSALS_LIMIT_MS = 200;
 /** The same; it looks at all its connections first. */
 const CONNECTIONS_LIMIT_MS = 10_000;
 
@@ -76,6 +79,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       list: (question) => input.pool.listConnections(question, CONNECTIONS_LIMIT_MS),
       close: async (order) => await input.pool.closeConnections(order, CONNECTIONS_LIMIT_MS),
     },
+    recent: makeRecentView(input),
     scripts: new ScriptReload({
       workers: () => input.pool.scriptWorkers(),
       ownModules: configuration.resolved.adminPages.map(({ module }) => module.entry),
@@ -83,6 +87,16 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     }),
     explain: async (asked) => await input.pool.explain(asked, EXPLAIN_LIMIT_MS),
     log: log.log,
+  };
+}
+
+function makeRecentView({ parts: { recent }, pool }: AdminContextInput): RecentView {
+  return {
+    intervals: () => recent.intervals(),
+    activeHosts: () => recent.activeHosts(),
+    openByWorker: () => recent.openByWorker(),
+    sickClusters: () => recent.sickClusters(),
+    refusals: async () => await pool.recallRefusals(REFUSALS_LIMIT_MS),
   };
 }
 

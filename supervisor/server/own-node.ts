@@ -20,7 +20,7 @@ export class OwnNode {
     this.#version = version;
   }
 
-  /** Of type envoy.config.core.v3.Node. */
+  /** A message of type envoy.config.core.v3.Node. */
   get message(): JsonObject {
     const { bootstrap, resolved } = this.#configuration;
     this.#message ??= nodeMessage({

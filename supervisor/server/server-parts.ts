@@ -32,7 +32,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const upstream = makeUpstreamParts(input, base);
   const telling = makeTellingParts(input, base, upstream.upstreams);
   const { listeners, serverStats, overload, drains, eventLogs } = base;
-  const { stats, controls } = telling;
+  const { stats, recent, controls } = telling;
   const startsDraining = isFlagged(configuration.resolved.flagsPath);
   const commands = new ServerCommands({ pool, drains, eventLogs, ending, startsDraining });
   const taps = new TapSessions({
@@ -59,12 +59,13 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
       serverStats.initialized();
       overload.start();
       stats.start();
+      recent.start();
       for (const control of controls) control.start();
       loopDelay = new LoopDelay(clock, stats.store);
     },
     stop: () => {
       loopDelay?.stop();
-      for (const part of [taps, overload, stats, commands]) part.stop();
+      for (const part of [taps, overload, stats, recent, commands]) part.stop();
       for (const part of [...controls, base.runtime, upstream.dynamic, upstream.upstreams]) {
         part.close();
       }

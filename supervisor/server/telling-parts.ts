@@ -4,9 +4,12 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getLogger } from '../../shared/logging/process-log.ts';
+import { errorText } from '../../shared/text/error-text.ts';
 import { statsForm } from '../admin/home/stats-form.ts';
 import { ContentionTracer, type WaitTracer } from '../loop/contention.ts';
+import { TrafficHistory } from '../recent/traffic-history.ts';
 import { StatsEngine, type StatsEngineOptions } from '../stats-output/stats-engine.ts';
+import { locateHost } from '../upstreams/hosts/locate-host.ts';
 import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 import { workerPids, type BaseParts, type ServerPartsInput } from './base-parts.ts';
 import { makeHealthDiscovery } from './health-discovery-part.ts';
@@ -16,6 +19,8 @@ import { sinkDependencies } from './sink-dependencies.ts';
 
 export interface TellingParts {
   readonly stats: StatsEngine;
+  /** The last two minutes. */
+  readonly recent: TrafficHistory;
   /** Loads and checks for control planes. */
   readonly controls: readonly ControlPart[];
   /** With `--enable-mutex-tracing` only. */
@@ -47,12 +52,34 @@ export function makeTellingParts(
   for (const { index } of pool.status()) stats.workerSpawned(index);
   return {
     stats,
+    recent: makeRecent(input, stats, upstreams),
     controls: [
       makeLoadStats(input, streams, { upstreams, statStore, stats }),
       makeHealthDiscovery(input, streams, { upstreams, statStore }),
     ],
     contention,
   };
+}
+
+/** A worker that does not answer delays an interval by no more than this. */
+const RECENT_LIMIT_MS = 1_000;
+
+function makeRecent(
+  { clock, pool }: ServerPartsInput,
+  stats: StatsEngine,
+  upstreams: UpstreamClusters,
+): TrafficHistory {
+  return new TrafficHistory({
+    store: stats.store,
+    clock,
+    turns: stats.turns,
+    collect: async (isFirst) => {
+      if (isFirst) await stats.beforeRead();
+      else await pool.flushStats(RECENT_LIMIT_MS);
+    },
+    locate: (prefix) => locateHost(prefix, upstreams),
+    onFailure: (error) => getLogger('stats').log('warning', `no history: ${errorText(error)}`),
+  });
 }
 
 /** What is counted of waits, and what the statistics wait for. */

@@ -52,7 +52,7 @@ export class ControlStream {
   readonly #stats: StatWriter;
   readonly #texts: StatStore;
   readonly #base: number;
-  /** Of the client that `google_grpc` asks for. */
+  /** The number of the client that `google_grpc` asks for. */
   readonly #client: number | undefined;
   readonly #endLog: StreamEndLog;
   #stream: GrpcStream | undefined;

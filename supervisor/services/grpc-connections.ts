@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { ChannelCredentials, Client } from '@grpc/grpc-js';
 import type { HostAddress } from '../../shared/resources/clusters/cluster.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
+import { http2Module } from '../../shared/process/http2-memory.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
 import { mergeFrames } from './merged-frames.ts';
 import type { OwnConnection, OwnRequest, OwnRequestStats } from './own-request-stats.ts';
@@ -44,6 +45,7 @@ export class GrpcConnections {
 
   /** Rejects when there is nobody to connect to. `pick` gives a host of a cluster. */
   async lease(target: GrpcTarget, pick: Pick): Promise<GrpcLease> {
+    http2Module();
     const grpc = await import('@grpc/grpc-js');
     await mergeFrames();
     if (target.kind === 'uri') {

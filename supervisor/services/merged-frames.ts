@@ -10,7 +10,7 @@ const MERGED_BYTES_MAX = PIECES * 1024;
 
 interface Decoder {
   write: (this: Decoder, data: Buffer) => Buffer[];
-  /** Of the message that is not whole yet; another list for each message. */
+  /** Pieces of the message that is not whole yet; another list for each message. */
   readonly readPartialMessage: Buffer[];
 }
 

@@ -8,7 +8,7 @@ export interface ResponseHead {
   readonly versionInfo: string;
   readonly typeUrl: string;
   readonly nonce: string;
-  /** Of the control plane; empty when it does not say. */
+  /** The control plane's identifier; empty when it does not say. */
   readonly identifier: string;
 }
 

@@ -10,6 +10,7 @@ import { connect, type Socket } from 'node:net';
 import { CollectedBytes } from '../../shared/bytes/collected-bytes.ts';
 import { localAddress } from '../../shared/addresses/local-address.ts';
 import type { HostAddress } from '../../shared/resources/clusters/cluster.ts';
+import { http2Module } from '../../shared/process/http2-memory.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
 import type { OwnRequest } from './own-request-stats.ts';
 
@@ -59,7 +60,7 @@ export class RestClient {
     this.#session?.session?.destroy();
   }
 
-  /** Of this host alone; those of others go, for their hosts may be gone. */
+  /** The agent of this host alone; those of others go, for their hosts may be gone. */
   #agentFor(host: PickedHost): HostAgent {
     const key = keyOf(host.address);
     for (const [other, agent] of this.#agents) {
@@ -133,8 +134,9 @@ export class RestClient {
 
   async #open(host: PickedHost, signal: AbortSignal): Promise<ClientHttp2Session> {
     const socket = await connectTo(host, () => this.#streams > 0, signal);
-    const http2 = process.getBuiltinModule('node:http2');
-    const session = http2.connect('http://control-plane', { createConnection: () => socket });
+    const session = http2Module().connect('http://control-plane', {
+      createConnection: () => socket,
+    });
     // What was asked over it says what is wrong.
     session.on('error', () => session.destroy()).on('goaway', () => session.close());
     session.setTimeout(IDLE_MS, () => session.close());

@@ -5,7 +5,7 @@
 import type { Clock } from '../../shared/process/clock.ts';
 
 export interface StreamEnd {
-  /** Of the gRPC status. */
+  /** The code of the gRPC status. */
   readonly code: number;
   readonly reason: string;
 }

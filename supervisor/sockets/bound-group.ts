@@ -85,7 +85,7 @@ export function bindGroup(plan: AddressToBind, workers: number | undefined): Bou
 }
 
 function setIpOptions(fd: number, plan: AddressToBind, reusePort: boolean): void {
-  // Of datagrams it would let any process take the address over.
+  // The option would let any process take the address of datagrams over.
   if (!isOfDatagrams(plan)) setSocketOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   if (reusePort) setSocketOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   if (plan.address.kind === 'ip' && plan.address.family === 'v6') {

@@ -34,9 +34,9 @@ export interface Configuration {
   readonly loadedAtMs: number;
   /** Fields that the API does not know and an option let pass. */
   readonly unknownFieldCount: number;
-  /** Of what will go away or may change. */
+  /** Uses of what will go away or may change. */
   readonly featureUses: LoadedMessage<Bootstrap>['featureUses'];
-  /** Of what is accepted though it has no effect or will go away, with positions. */
+  /** Warnings about what is accepted though it has no effect or will go away, with positions. */
   readonly warnings: readonly Problem[];
   /** Problems that are found later, with their positions in the bootstrap. */
   readonly locate: LoadedMessage<Bootstrap>['locate'];
@@ -97,7 +97,8 @@ async function loadChecked(
       check: async (message) => {
         const { static_resources: statics, bootstrap_extensions: extensions } =
           message as Bootstrap;
-        await checkScripts([statics?.listeners, extensions], undefined);
+        const policies = statics?.clusters?.map((cluster) => cluster.load_balancing_policy);
+        await checkScripts([statics?.listeners, policies, extensions], undefined);
         found.resolution = await resolveBootstrap(message, overrides);
         return found.resolution.problems;
       },

@@ -38,7 +38,7 @@ export interface StatsParams {
   readonly exposition: Exposition;
   /** Asked for, where the client takes it. */
   readonly isGzipped: boolean;
-  /** Of a native histogram, at most. */
+  /** The limit of buckets of a native histogram. */
   readonly maxNativeBuckets: number;
 }
 

@@ -19,7 +19,7 @@ export interface EndpointStatValues {
   readonly prefix: string;
   readonly hostname: string;
   readonly isHealthy: boolean;
-  /** Of the host's HOST block; undefined until a worker has used the host. */
+  /** The number of the host's HOST block; undefined until a worker has used the host. */
   readonly base: number | undefined;
 }
 

@@ -13,9 +13,9 @@ export const REJECTED = 16;
 export const FLAG = 32;
 /** A child epoch does not take its parent's value. */
 export const NEVER_IMPORT = 64;
-/** Of a gauge: negative values are printed as unsigned 64-bit ones. */
+/** The flag of a gauge: negative values are printed as unsigned 64-bit ones. */
 export const WRAPS = 128;
-/** Of a histogram, whose bit is the same: it records microseconds. */
+/** The flag of a histogram, whose bit is the same: it records microseconds. */
 export const IN_MICROSECONDS = 128;
 
 export function specFlags(spec: StatSpec): number {

@@ -105,7 +105,10 @@ export abstract class StatValues {
     return this.#histograms.get(index);
   }
 
-  /** Of a histogram; one that is defined by its whole name has no unit. */
+  /**
+   * True of a histogram that records microseconds; one that is defined by its whole name has no
+   * unit.
+   */
   isInMicroseconds(index: number): boolean {
     return ((this.#flags[index] as number) & IN_MICROSECONDS) !== 0;
   }

@@ -8,7 +8,7 @@ import { systemClock, type Clock } from '../../shared/process/clock.ts';
 import type { DiscoveryKind } from '../resolved/resource-kinds.ts';
 
 const ENTRIES_MAX = 4_096;
-/** Of messages that only the history holds: those that were replaced. An estimate. */
+/** The limit of messages that only the history holds: those that were replaced. An estimate. */
 const BYTES_MAX = 16 * 1024 * 1024;
 /** A message with more values is not kept, since counting them would take too long. */
 const VALUES_MAX = 50_000;
@@ -24,7 +24,7 @@ export interface HistoryEntry {
   readonly id: number;
   readonly timeMs: number;
   readonly kind: DiscoveryKind;
-  /** Of an answer: the names that were asked for, none where all were. */
+  /** The names that an answer was asked for, none where all were. */
   readonly name: string;
   readonly change: HistoryChange;
   /** As the control plane gave them; empty where it gave none. */
@@ -75,7 +75,7 @@ export class ConfigHistory {
   #from = 0;
   #bytes = 0;
   #lastId = 0;
-  /** Of the answer that is being taken, by kind: one after the other is. */
+  /** The origin of the answer that is being taken, by kind: one after the other is. */
   readonly #origins = new Map<DiscoveryKind, Origin>();
   /** The newest entry of each resource. */
   readonly #latest = new Map<string, HistoryEntry>();
@@ -122,7 +122,7 @@ export class ConfigHistory {
     this.#forgetOldest();
   }
 
-  /** Of the two messages the one counts that nobody else holds; one that is too large goes. */
+  /** The one counts of the two messages that nobody else holds; one that is too large goes. */
   #kept({ kind, name, change, before, after }: NotedChange): Kept {
     const isNew = change === 'refused';
     const bytes = sizeOf(isNew ? after : before);

@@ -23,7 +23,7 @@ interface Batch {
 }
 
 export class LazyBatches {
-  /** Of the worker that started last. */
+  /** The batches of the worker that started last. */
   #last: WeakRef<readonly Batch[]> | undefined;
 
   /** Updates for all of them: those that may idle in batches, the others one by one. */

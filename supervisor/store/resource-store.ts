@@ -18,7 +18,7 @@ export interface ShownVersion {
   readonly versionInfo: string;
   /** Unix milliseconds. */
   readonly lastUpdatedMs: number;
-  /** Of this server's own making: no page shows it. */
+  /** A resource of this server's own making: no page shows it. */
   readonly isOwn?: true;
 }
 

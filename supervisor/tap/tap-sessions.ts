@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { TapLoss } from '../../shared/messages/worker-notices.ts';
 import { TAP_RECORD_BYTES_MAX } from '../../shared/resources/tap.ts';
-import type { TapSettings } from '../../shared/resources/tap.ts';
+import type { TapListenOrder, TapSettings } from '../../shared/resources/tap.ts';
 import type { TapNotice } from '../../shared/messages/worker-notices.ts';
 import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import { TapStream } from './tap-stream.ts';
@@ -17,7 +17,15 @@ export interface TapRequest {
   readonly configId: string;
   readonly settings: TapSettings;
   /** Collects so many records, or what came within the time, and gives them at once. */
-  readonly buffered?: { readonly maxTraces: number; readonly timeoutMs: number | undefined };
+  readonly buffered?: SessionLimits;
+  /** Records at listeners, each as it comes. */
+  readonly listen?: SessionLimits & { readonly order: TapListenOrder };
+}
+
+/** When a session ends by itself. */
+interface SessionLimits {
+  readonly maxTraces: number;
+  readonly timeoutMs: number | undefined;
 }
 
 export interface TapSessionsOptions {
@@ -53,9 +61,9 @@ export class TapSessions {
   begin(request: TapRequest): AsyncIterable<Uint8Array> {
     this.#count += 1;
     const number = this.#count;
-    const { buffered, configId, settings } = request;
+    const { buffered, listen } = request;
     const stream = new TapStream(buffered !== undefined, () => this.#end(number));
-    const timeoutMs = buffered?.timeoutMs;
+    const timeoutMs = (buffered ?? listen)?.timeoutMs;
     const timer =
       timeoutMs === undefined
         ? undefined
@@ -68,7 +76,7 @@ export class TapSessions {
       traces: 0,
       lost: { too_large: 0, too_slow: 0 },
     };
-    this.#options.notify({ kind: 'set_tap', session: number, configId, settings });
+    this.#options.notify(noticeOf(number, request));
     return stream;
   }
 
@@ -83,13 +91,13 @@ export class TapSessions {
   #recorded(present: Session, trace: Uint8Array): void {
     present.stream.push(trace);
     present.traces += 1;
-    const { buffered } = present.request;
-    if (buffered !== undefined && present.traces >= buffered.maxTraces) {
+    const limits = present.request.buffered ?? present.request.listen;
+    if (limits !== undefined && present.traces >= limits.maxTraces) {
       this.#end(present.number);
     }
   }
 
-  /** Of what is too large the log tells at once: its client waits for what never comes. */
+  /** The log tells at once of what is too large: its client waits for what never comes. */
   #lost(present: Session, records: number, why: TapLoss): void {
     if (why === 'too_large' && present.lost.too_large === 0) {
       this.#options.log(
@@ -104,8 +112,7 @@ export class TapSessions {
   notices(): readonly UnansweredCommand[] {
     if (this.#session === undefined) return [];
     const { number, request } = this.#session;
-    const { configId, settings } = request;
-    return [{ kind: 'set_tap', session: number, configId, settings }];
+    return [noticeOf(number, request)];
   }
 
   stop(): void {
@@ -128,4 +135,9 @@ export class TapSessions {
     if (count === 0) return;
     this.#options.log(`${count} records of the tap '${configId}' were dropped: ${reason}`);
   }
+}
+
+function noticeOf(session: number, { configId, settings, listen }: TapRequest): UnansweredCommand {
+  const order = listen === undefined ? {} : { listen: listen.order };
+  return { kind: 'set_tap', session, configId, settings, ...order };
 }

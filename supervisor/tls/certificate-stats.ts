@@ -9,9 +9,9 @@ import {
   contextsOfCluster,
   contextsOfListener,
   contextsWith,
-  expirations,
   factoriesOf,
   factoryOf,
+  KnownExpirations,
   type OwnedContext,
   secretsOf,
 } from './loaded-certificates.ts';
@@ -29,6 +29,7 @@ export class CertificateStats {
   readonly #store: ResourceStore;
   readonly #stats: StatStore;
   readonly #view: ExpirationView;
+  readonly #expirations = new KnownExpirations();
   readonly #gauges = new Map<string, Definition>();
   /** Held blocks by prefix. */
   readonly #blocks = new Map<string, number>();
@@ -52,7 +53,7 @@ export class CertificateStats {
   /** Writes what is loaded now. */
   publish(): void {
     const stats = this.#stats;
-    const present = expirations(this.#store);
+    const present = this.#expirations.present(this.#store);
     for (const [name, seconds] of present) {
       const gauge = this.#gauges.get(name) ?? stats.holdNamed('gauge', name);
       this.#gauges.set(name, gauge);

@@ -22,9 +22,10 @@ export interface OwnedContext {
 interface LoadedCertificate {
   readonly role: 'ca' | 'chain';
   readonly path: string;
-  /** Of its secret. */
+  /** The name of its secret. */
   readonly name: string | undefined;
-  readonly certificate: X509Certificate;
+  /** PEM. */
+  readonly text: string;
 }
 
 /**
@@ -33,7 +34,7 @@ interface LoadedCertificate {
  */
 export function* certificateStatuses(store: ResourceStore): Generator<CertificateStatus> {
   for (const { context } of contextsOf(store)) {
-    const loaded = loadedIn(context, store);
+    const loaded = textsIn(context, store);
     if (loaded === undefined) continue;
     const of = (wanted: LoadedCertificate['role']): readonly CertificateDetails[] =>
       loaded.filter(({ role }) => role === wanted).map(detailsOf);
@@ -41,18 +42,33 @@ export function* certificateStatuses(store: ResourceStore): Generator<Certificat
   }
 }
 
-/** Unix seconds at which the first certificate of each name expires, by the name of the gauge. */
-export function expirations(store: ResourceStore): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
-  for (const { owner, context } of contextsOf(store)) {
-    for (const { role, name: given, certificate } of loadedIn(context, store) ?? []) {
-      const shown = given ?? `unnamed_${role === 'ca' ? 'ca_cert' : 'cert'}_${UNNAMED}`;
-      const name = `${owner}ssl.certificate.${shown}.expiration_unix_time_seconds`;
-      const seconds = Math.floor(Date.parse(certificate.validTo) / 1000);
-      found.set(name, Math.min(seconds, found.get(name) ?? seconds));
+/**
+ * When the certificates expire that were loaded at the last look, by their texts: parsing one takes
+ * a hundred times as long as all else that is looked at.
+ */
+export class KnownExpirations {
+  #known = new Map<string, number>();
+
+  /** Unix seconds at which the first certificate of each name expires, by the name of the gauge. */
+  present(store: ResourceStore): ReadonlyMap<string, number> {
+    const found = new Map<string, number>();
+    const texts = new Map<string, number>();
+    for (const { owner, context } of contextsOf(store)) {
+      for (const { role, name: given, text } of textsIn(context, store) ?? []) {
+        const shown = given ?? `unnamed_${role === 'ca' ? 'ca_cert' : 'cert'}_${UNNAMED}`;
+        const name = `${owner}ssl.certificate.${shown}.expiration_unix_time_seconds`;
+        const seconds = texts.get(text) ?? this.#known.get(text) ?? expirationOf(text);
+        texts.set(text, seconds);
+        found.set(name, Math.min(seconds, found.get(name) ?? seconds));
+      }
     }
+    this.#known = texts;
+    return found;
   }
-  return found;
+}
+
+function expirationOf(text: string): number {
+  return Math.floor(Date.parse(new X509Certificate(text).validTo) / 1000);
 }
 
 /** Owners of contexts that use this secret, complete or not: Envoy counts each of its arrivals. */
@@ -119,7 +135,7 @@ export function secretsOf(store: ResourceStore): (key: string) => TlsSecret | un
 }
 
 /** Undefined while a secret is missing. */
-function loadedIn(
+function textsIn(
   context: TlsContext,
   store: ResourceStore,
 ): readonly LoadedCertificate[] | undefined {
@@ -130,14 +146,15 @@ function loadedIn(
     role: 'chain',
     path,
     name,
-    certificate: new X509Certificate(chain),
+    text: chain,
   }));
   if (validation?.trustedCa === undefined) return loaded;
   const { caPath: path, secretName: name, trustedCa } = validation;
-  return [{ role: 'ca', path, name, certificate: new X509Certificate(trustedCa) }, ...loaded];
+  return [{ role: 'ca', path, name, text: trustedCa }, ...loaded];
 }
 
-function detailsOf({ path, certificate }: LoadedCertificate): CertificateDetails {
+function detailsOf({ path, text }: LoadedCertificate): CertificateDetails {
+  const certificate = new X509Certificate(text);
   const names = subjectAltNames(certificate).flatMap(({ kind, value }) =>
     kind === 'dns' || kind === 'uri' || kind === 'ip' ? [{ kind, value }] : [],
   );

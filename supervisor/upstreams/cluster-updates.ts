@@ -3,10 +3,11 @@
  * taken and puts them in order. Knows which versions workers check beside those in use; which
  * versions there are is its owner's matter.
  */
-import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
+import type { HostAnswer, HostResource } from '../../shared/resources/clusters/cluster.ts';
 import { HOSTS_PER_PART } from '../../shared/resources/clusters/host-parts.ts';
 import type { ClusterWithHosts } from '../../shared/resources/clusters/lazy-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { Steps } from '../loop/loop-turns.ts';
 import { LazyBatches } from '../store/lazy-batches.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { SentHosts } from './hosts/sent-hosts.ts';
@@ -51,6 +52,11 @@ export class ClusterUpdates {
     const known = this.#changed.get(cluster);
     const isWhole = host === undefined || (known === undefined && this.#changed.has(cluster));
     this.#changed.set(cluster, isWhole ? undefined : (known ?? new Set()).add(host));
+  }
+
+  /** A large set is packed before it is in force. */
+  prepare(cluster: LiveCluster, hosts: readonly HostResource[]): Steps<void> {
+    return this.#sent.prepare(cluster, hosts);
   }
 
   answered(cluster: string, answer: HostAnswer): void {
@@ -113,12 +119,12 @@ export class ClusterUpdates {
     const { resource: cluster } = live.resolved;
     if (this.#atWorkers.get(name) === live) {
       this.#atWorkers.delete(name);
-      updates.push({ op: 'promote_cluster', name }, this.#sent.updateOf(live));
+      updates.push({ op: 'promote_cluster', name }, ...this.#sent.updatesOf(live));
       return;
     }
     this.#sent.forget(live);
     if (move === 'new') added.push({ cluster, hosts: live.hosts });
-    else updates.push({ op: 'put_cluster', cluster }, this.#sent.updateOf(live));
+    else updates.push({ op: 'put_cluster', cluster }, ...this.#sent.updatesOf(live));
   }
 
   #moveChecked(name: string, updates: ResourceUpdate[]): void {
@@ -129,8 +135,9 @@ export class ClusterUpdates {
       this.#atWorkers.delete(name);
       return;
     }
-    if (live === known) updates.push({ ...this.#sent.updateOf(live), isWarming: true });
-    else {
+    if (live === known) {
+      for (const update of this.#sent.updatesOf(live)) updates.push({ ...update, isWarming: true });
+    } else {
       this.#sent.forget(live);
       updates.push(...checkedUpdates(live));
     }
@@ -146,7 +153,7 @@ export class ClusterUpdates {
     const which = isActive ? {} : ({ isWarming: true } as const);
     if (only === undefined) {
       if (this.#sent.isKnown(cluster)) return [];
-      return [{ ...this.#sent.updateOf(cluster), ...which }];
+      return this.#sent.updatesOf(cluster).map((update) => ({ ...update, ...which }));
     }
     const bits: (readonly [id: string, bits: number])[] = [];
     for (const id of only) {

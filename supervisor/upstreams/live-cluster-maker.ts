@@ -37,13 +37,16 @@ export interface LiveClusterMakerOptions extends SourceMakerOptions, SharedClust
 }
 
 /** How one version is followed. */
-export type ClusterFollower = Pick<LiveClusterOptions, 'hasTraffic' | 'isUsed' | 'changed'>;
+export type ClusterFollower = Pick<
+  LiveClusterOptions,
+  'hasTraffic' | 'isUsed' | 'changed' | 'prepare'
+>;
 
 export class LiveClusterMaker {
   readonly #options: LiveClusterMakerOptions;
   readonly #needs: ClusterDependencies;
   readonly #sources: SourceMaker;
-  /** Of the version that was made last. */
+  /** The version that was made last. */
   #version = 0;
   /** Mapped once a cluster watches for outliers. */
   #slots: OutlierSlots | undefined;

@@ -2,8 +2,10 @@
 import type { Clock } from '../../shared/process/clock.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
+import type { Steps } from '../loop/loop-turns.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ResourceUse } from '../store/resource-use.ts';
 import type { BreakerSlots } from './breakers/breaker-slots.ts';
@@ -21,7 +23,7 @@ export interface LiveClusterOptions {
   readonly breakers: BreakerSlots;
   runtime(): RuntimeSnapshot;
   readonly eventLogs: EventLogs;
-  /** Of outlier detection in all clusters. */
+  /** The path for outlier detection in all clusters. */
   readonly outlierLogPath: string | undefined;
   /** Tells its hosts from those of other versions. */
   readonly version: number;
@@ -33,6 +35,8 @@ export interface LiveClusterOptions {
   readonly orders: Pick<HostOrders, 'apply'>;
   /** Undefined: the hosts are those of the configuration. */
   makeSource(sink: HostSink): HostSource | undefined;
+  /** These are about to be its hosts: what workers are to get of them is made ready. */
+  prepare?(cluster: LiveCluster, hosts: readonly HostResource[]): Steps<void>;
   /** Hears of changes while the cluster is in use; ended with the cluster. */
   readonly merges: MergeWindow;
   /** Whether requests go to this version of the cluster. */

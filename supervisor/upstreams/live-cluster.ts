@@ -10,6 +10,7 @@ import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ClusterNotice, SentWeight } from '../../shared/messages/worker-notices.ts';
+import { atOnce, type Steps } from '../loop/loop-turns.ts';
 import { CheckLog } from '../health/check-log.ts';
 import type { OutlierDetector, OutlierFlag } from '../health/outlier-detector.ts';
 import { BreakerGauges } from './breakers/breaker-gauges.ts';
@@ -20,6 +21,7 @@ import { HostChecks } from './hosts/host-checks.ts';
 import { type ReportedWeights, reportedWeightsOf } from './hosts/reported-weights.ts';
 import { HostList, isLeaving } from './hosts/host-list.ts';
 import type { HostState } from './hosts/host-state.ts';
+import { SetOrder } from './hosts/set-order.ts';
 import type {
   AssignmentPolicy,
   HostAnswered,
@@ -35,7 +37,7 @@ type CheckNotice = Extract<ClusterNotice, { readonly kind: 'health_event' }>;
 
 export class LiveCluster implements HostSink {
   readonly resolved: ResolvedCluster;
-  /** Of a cluster with checks. */
+  /** The version of a cluster with checks. */
   readonly version: number | undefined;
   readonly readiness: ClusterReadiness;
   readonly #options: LiveClusterOptions;
@@ -54,6 +56,7 @@ export class LiveCluster implements HostSink {
   readonly #assignment: Assignment;
   /** As the source gave them last. */
   #given: readonly HostResource[] = [];
+  readonly #sets = new SetOrder();
 
   constructor(options: LiveClusterOptions) {
     const { resolved, writer } = options;
@@ -63,12 +66,11 @@ export class LiveCluster implements HostSink {
     this.#hasTraffic = options.hasTraffic;
     this.#options = options;
     this.#stats = new MembershipStats(resolved.resource, writer);
-    const { breakers } = options;
-    this.#breakerSlots = breakers.takePair();
+    this.#breakerSlots = options.breakers.takePair();
     this.breakers = new BreakerGauges({
       ...options,
       resource: resolved.resource,
-      page: breakers.page,
+      page: options.breakers.page,
       slots: this.#breakerSlots,
     });
     this.#checks = new HostChecks(resolved, writer);
@@ -109,7 +111,6 @@ export class LiveCluster implements HostSink {
     return this.#asVersion(this.#assignment.present(this.#list.hosts));
   }
 
-  /** Those of `hosts`, without what is said of the set. */
   get hostList(): readonly HostResource[] {
     return this.#list.hosts;
   }
@@ -119,7 +120,6 @@ export class LiveCluster implements HostSink {
     return this.#asVersion(this.#assignment.planned(this.#list.hosts));
   }
 
-  /** As of the last change. */
   host(id: string): HostResource | undefined {
     return this.#list.get(id)?.host;
   }
@@ -131,18 +131,28 @@ export class LiveCluster implements HostSink {
 
   /** An operator orders otherwise for some of them. */
   ordersChanged(): void {
-    if (this.#given.length > 0) this.#setHosts(this.#given, false);
+    if (this.#given.length > 0) this.setHosts(this.#given);
   }
 
   setHosts(hosts: readonly HostResource[], isChange = false): boolean {
+    this.#sets.finish();
     this.#given = hosts;
-    return this.#setHosts(hosts, isChange);
+    return atOnce(this.#set(hosts, isChange));
   }
 
-  #setHosts(given: readonly HostResource[], isChange: boolean): boolean {
+  *setHostsInSteps(hosts: readonly HostResource[]): Steps<boolean> {
+    this.#sets.finish();
+    this.#given = hosts;
+    return yield* this.#sets.run(this.#set(hosts, false));
+  }
+
+  *#set(given: readonly HostResource[], isChange: boolean): Steps<boolean> {
     const hosts = this.#options.orders.apply(this.name, given);
-    const hasOtherPolicy = this.#assignment.takeOtherFactor();
-    const isOther = this.#list.set(hosts, { isChange, hasOtherPolicy });
+    const isOther = yield* this.#list.set(hosts, {
+      isChange,
+      hasOtherPolicy: this.#assignment.takeOtherFactor(),
+      prepare: (joined) => this.#options.prepare?.(this, joined),
+    });
     this.#assignment.hostsSet(isOther);
     this.#options.changed(this);
     if (isOther && this.#options.isUsed(this)) this.#options.merges.setChanged();
@@ -159,7 +169,7 @@ export class LiveCluster implements HostSink {
     }
     const hasPassed = this.#checks.take(state, bits);
     if (hasPassed) this.outlier?.passedCheck(id);
-    if (!hasPassed && isLeaving(state)) this.#setHosts(this.#given, false);
+    if (!hasPassed && isLeaving(state)) this.setHosts(this.#given);
     else this.#tell(id, state);
     this.readiness.check();
   }
@@ -226,8 +236,8 @@ export class LiveCluster implements HostSink {
     this.#assignment.setPolicy(policy);
   }
 
-  confirmed(hosts: readonly HostResource[]): void {
-    this.#stats.matched(this.#list.known(hosts));
+  *confirmed(hosts: readonly HostResource[]): Steps<void> {
+    yield* this.#stats.matched(yield* this.#list.known(hosts));
   }
 
   setMaxHostWeight(weight: number): void {
@@ -243,6 +253,7 @@ export class LiveCluster implements HostSink {
    */
   leave(): void {
     if (this.resolved.discovery?.kind !== 'endpoints') return;
+    this.#sets.finish();
     this.#source?.close();
     this.#source = undefined;
   }
@@ -281,13 +292,9 @@ export class LiveCluster implements HostSink {
   #tell(id: string, state: HostState): void {
     const changesChoice = this.#list.rejoin(state);
     if (changesChoice === undefined) return;
-    if (changesChoice && this.#options.isUsed(this)) this.#countHealthChange();
+    if (changesChoice && this.#options.isUsed(this)) {
+      this.#options.merges.healthChangedUpTo(this.hostList.at(-1)?.priority);
+    }
     this.#options.changed(this, id);
-  }
-
-  /** As in Envoy each priority is told. */
-  #countHealthChange(): void {
-    const last = this.#list.hosts.at(-1)?.priority ?? 0;
-    for (let priority = 0; priority <= last; priority++) this.#options.merges.healthChanged();
   }
 }

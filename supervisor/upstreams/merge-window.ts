@@ -51,6 +51,11 @@ export class MergeWindow {
     this.#pending ??= clock.after(windowMs, () => this.#publish('cluster_updated_via_merge'));
   }
 
+  /** The same in each priority up to this one, as Envoy counts it. */
+  healthChangedUpTo(last = 0): void {
+    for (let priority = 0; priority <= last; priority++) this.healthChanged();
+  }
+
   close(): void {
     this.#pending?.cancel();
     this.#pending = undefined;

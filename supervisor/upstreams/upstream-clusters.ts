@@ -265,6 +265,7 @@ export class UpstreamClusters {
     return this.#maker.make(resolved, {
       hasTraffic: this.#clusters.get(name)?.hasTraffic ?? false,
       isUsed: (cluster) => this.#clusters.get(name) === cluster && cluster.readiness.isReady,
+      prepare: (cluster, hosts) => this.#updates.prepare(cluster, hosts),
       changed: (cluster, host) => {
         // At the start no worker has anything: each gets the hosts with the clusters.
         if (this.#hasStarted) this.#sendLater(cluster, host);

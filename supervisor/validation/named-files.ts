@@ -8,7 +8,7 @@ import type { DiscoveryKind } from '../resolved/resource-kinds.ts';
 export interface NamedFile {
   readonly path: string;
   readonly kind: DiscoveryKind;
-  /** Of the field that names the file. */
+  /** The place of the field that names the file. */
   readonly place: Place;
   /** The resource that is wanted of it; absent: all that it holds. */
   readonly wanted?: string;

@@ -11,7 +11,7 @@ import type { DecodeEnvironment } from './subscriptions/decode-response.ts';
 const log = getLogger('config');
 
 export interface DecodingServer {
-  /** Of messages from elsewhere, by the options of the command line. */
+  /** How messages from elsewhere are read, by the options of the command line. */
   readonly unknownFields: UnknownFields;
   /** Below which control planes may name modules. */
   readonly scriptFolders: readonly string[];

@@ -34,6 +34,7 @@ import {
 } from './subscriptions/discovery-sources.ts';
 import { DiscoveryStats } from './subscriptions/discovery-stats.ts';
 import { DynamicListeners, type ListenerWorkers } from './kinds/dynamic-listeners.ts';
+import { LoopTurns } from '../loop/loop-turns.ts';
 import { EndpointSource } from './kinds/endpoint-source.ts';
 import {
   formatLocator,
@@ -86,6 +87,7 @@ export class DynamicConfiguration {
   readonly #sources: DiscoverySources;
   readonly #resolver: ResourceResolver;
   readonly #swap: ClusterSwap;
+  readonly #turns: LoopTurns;
   readonly #routes: NamedResources<NamedRoutes>;
   readonly #scopes: NamedResources<NamedScopes>;
   readonly #filters: NamedResources<NamedFilter>;
@@ -103,6 +105,7 @@ export class DynamicConfiguration {
     }
     const { store, clock, statStore, workers } = options;
     this.#swap = new ClusterSwap(store, clock);
+    this.#turns = new LoopTurns(clock);
     this.#resolver = new ResourceResolver({
       bootstrap: options.bootstrap,
       maxRegexProgramSize: options.resolved.maxRegexProgramSize,
@@ -173,6 +176,7 @@ export class DynamicConfiguration {
       resolver: this.#resolver,
       statStore: this.#options.statStore,
       clock: this.#options.clock,
+      turns: this.#turns,
       log: upstreamLog.log,
     });
   }

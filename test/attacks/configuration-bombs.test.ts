@@ -13,7 +13,7 @@ import { runSluice } from '../support/programs/sluice.ts';
 
 const MANY = attackRuns(40_000, 1_000_000);
 const DEEP = attackRuns(20_000, 100_000);
-/** Of processor time, to read one. */
+/** The processor time to read one. */
 const READ_MS = attackRuns(3000, 120_000);
 const LIMIT_MS = attackRuns(30_000, 300_000);
 const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';

@@ -12,7 +12,7 @@ import { startSluice } from '../support/programs/sluice.ts';
 
 const LENGTH = 59_000;
 const HOSTILE = attackRuns(4, 100) * 2;
-/** Of the worker's processor; a backtracking engine takes hundreds. */
+/** The limit of the worker's processor time; a backtracking engine takes hundreds. */
 const REQUEST_MS = 10;
 const say = (text: string): object => ({
   direct_response: { status: 200, body: { inline_string: text } },

@@ -5,7 +5,7 @@ import type { SharedPages } from '../loop/shared-count.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type { ServiceClient } from '../services/service-client.ts';
-import type { LoggerModules } from './loggers/script/script-loggers.ts';
+import type { HostModules } from '../scripts/host-modules.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 
 /** What loggers may use of their worker. */
@@ -20,7 +20,7 @@ export type LoggerEnv = Pick<
   readonly services: ServiceClient;
   readonly grpcServices: GrpcServices;
   /** Modules of the operator. */
-  readonly scripts: LoggerModules;
+  readonly scripts: HostModules;
 };
 
 /** One configured logger. */

@@ -7,6 +7,7 @@ import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { calculate, concat, negate, type Arithmetic } from './arithmetic.ts';
 import { attributeOf, rootOf } from './attributes.ts';
+import { compileCapture } from './captures.ts';
 import { CONVERSIONS } from './conversions.ts';
 import { sizeOf, TEXT_FUNCTIONS, TEXT_TESTS } from './text-functions.ts';
 import { isTimePart, timePart } from './time-parts.ts';
@@ -56,6 +57,8 @@ export function compileCel(expression: CelExpression): CelProgram {
         return value instanceof CelFailure ? value : NO_OVERLOAD;
       };
     }
+    case 'capture':
+      return compileCapture(expression, compileCel);
     case 'list':
       return compileList(expression.items);
     case 'map':

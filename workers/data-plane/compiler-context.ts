@@ -18,6 +18,7 @@ import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import { OverloadGate } from '../loop/overload-gate.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { LastRefusals } from '../manager/last-refusals.ts';
 import type { ExplainStream } from '../stream/explained.ts';
 import type { ChainServer } from '../stream/chain-server.ts';
 import type { ChainDrain, DrainState } from '../listener/drain-state.ts';
@@ -42,7 +43,8 @@ export interface CompilerContext {
   readonly runtime: Runtime;
   readonly taps: Taps;
   readonly watches: RequestWatches;
-  /** Of limits that all workers keep together. */
+  readonly refusals: Pick<LastRefusals, 'note'>;
+  /** The pages of limits that all workers keep together. */
   readonly pages: SharedPages;
   /** Sends requests that the proxy makes by itself. */
   readonly upstreamClient: UpstreamClient;

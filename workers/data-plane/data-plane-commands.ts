@@ -10,6 +10,7 @@ import type { ListenerConnections } from '../../shared/messages/worker-to-superv
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { RequestWatches } from '../watched/request-watches.ts';
 import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
+import type { LastRefusals } from '../manager/last-refusals.ts';
 
 export type TapCommand = Omit<Extract<SupervisorToWorker, { readonly kind: 'set_tap' }>, 'kind'>;
 
@@ -40,6 +41,8 @@ export interface DataPlane {
   readonly connections: Pick<OperatedConnections, 'list' | 'listFurther' | 'close'>;
   /** Requests whose way is logged. */
   readonly watches: Pick<RequestWatches, 'watch'>;
+  /** The last requests that were refused. */
+  readonly refusals: Pick<LastRefusals, 'read'>;
   setHealthCheckFailed(failed: boolean): void;
   /** Modules of the operator. */
   readonly scripts: Pick<ScriptModules, 'disable' | 'list' | 'prepare' | 'use' | 'drop' | 'maps'>;

@@ -13,7 +13,7 @@ import type { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import { makeClusterFilters } from './filter-parts.ts';
 import { makeClients } from './make-clients.ts';
-import { makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
+import { checkingDuty, makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
 import { explainRequest } from '../explain/explain-request.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
@@ -32,11 +32,12 @@ import { connectInside } from '../listener/connect-inside.ts';
 import { ListenerSet } from '../listener/listener-set.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
-import { makeAccessLogs, makeScripts, type ScriptModules } from './script-host.ts';
+import { hostModules, makeAccessLogs, makeScripts, type ScriptModules } from './script-host.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { UdpListeners } from '../udp/udp-listeners.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 import { isPart, type PartUpdate } from './part-updates.ts';
+import { LastRefusals } from '../manager/last-refusals.ts';
 import { RequestWatches } from '../watched/request-watches.ts';
 import { workerPages } from './worker-pages.ts';
 import { drainState } from './worker-drain.ts';
@@ -70,6 +71,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #udpListeners: UdpListeners;
   readonly connections: OperatedConnections;
   readonly watches: RequestWatches;
+  readonly refusals = new LastRefusals();
 
   constructor(env: DataPlaneEnv) {
     this.#env = env;
@@ -78,7 +80,9 @@ class WorkerDataPlane implements DataPlane {
     const pages = workerPages(env);
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
+    const scripts = makeScripts(env);
     this.#clusters = new ClusterManager({
+      scripts: hostModules(scripts, { ...env, loop: this.#loop }, () => this.#compiler),
       taps: (this.#taps = makeTaps(env, this.#loop, this.#runtime)),
       loop: this.#loop,
       overload: this.#overload,
@@ -88,14 +92,7 @@ class WorkerDataPlane implements DataPlane {
       log: (line) => env.log('debug', 'connection', line),
       ownLocality: { region: '', subZone: '', ...env.heritage.node },
       localClusterName: env.heritage.localCluster,
-      duty: {
-        clock: env.clock,
-        workerIndex: env.heritage.workerIndex,
-        living: [],
-        logEvent: (host, check, event) =>
-          env.notify({ kind: 'health_event', ...host, check, event }),
-        report: (host, bits) => env.notify({ kind: 'health_result', ...host, bits }),
-      },
+      duty: checkingDuty(env),
       ...pages,
       find: (name) => this.#clusters.get(name),
       makeAttemptFilters: (...of) => makeClusterFilters(...of, this.#compiler),
@@ -104,8 +101,9 @@ class WorkerDataPlane implements DataPlane {
     });
     this.#drain = drainState(env, () => this.#loop.clock.ms);
     this.watches = new RequestWatches({ clock: env.clock, write: env.writeWatched });
-    const { watches } = this;
-    const own = { loop: this.#loop, runtime: this.#runtime, scripts: makeScripts(env), watches };
+    const { watches, refusals } = this;
+    const seen = { watches, refusals };
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts, ...seen };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = makeAccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
@@ -187,9 +185,9 @@ class WorkerDataPlane implements DataPlane {
     return await explainRequest(asked, this.#listeners.inForce, this.#loop);
   }
 
-  setTap({ session, configId, settings }: TapCommand): void {
+  setTap({ session, configId, settings, listen }: TapCommand): void {
     if (settings === undefined) this.#taps.end();
-    else this.#taps.begin(session, configId, settings);
+    else this.#taps.begin(session, configId, settings, listen);
   }
 
   reopenLogs(): void {

@@ -23,6 +23,7 @@ import { runtimeTls } from '../net/tls/runtime-tls.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { LISTENER_FILTERS } from '../filters/listener-filters.ts';
+import { hostModules } from './script-host.ts';
 import { GATES } from '../filters/network-filters.ts';
 import { smallServer } from '../tcp/terminal-servers.ts';
 import { THRIFT_FILTERS } from '../thrift/thrift-filters.ts';
@@ -95,7 +96,18 @@ function* compileParts(
     const watched = context.taps.watch(chain.taps);
     if (watched !== undefined) releases.push(() => watched.release());
     const { server, explain } = parts ?? {};
-    return { resource: chain, server, tls, drain, watch: watched?.watch, explain };
+    const { taps } = context;
+    return {
+      resource: chain,
+      server,
+      tls,
+      drain,
+      explain,
+      // A client of `/tap/listen` hears new connections before configured taps do.
+      get watch() {
+        return taps.listened?.connections(resource.name) ?? watched?.watch;
+      },
+    };
   };
   const listenerContext = {
     ...context,
@@ -157,6 +169,7 @@ function compileFilters(
   const gateContext = {
     ...context,
     stats: context.env.stats,
+    scripts: hostModules(context.scripts, { ...context.env, loop: context.loop }, () => context),
     grpc: context.grpcServices,
     nodeMetadata: context.env.heritage.node.metadata,
     isFirstWorker: context.env.heritage.workerIndex === 0,

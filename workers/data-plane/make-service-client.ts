@@ -4,7 +4,10 @@ import type { ClientRequest, UpstreamClient } from '../router/client/upstream-cl
 import type { ServiceClient } from '../services/service-client.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 
-/** Of a request's body, while it waits for a connection: Envoy's limit of a stream without one. */
+/**
+ * The limit of a request's body, while it waits for a connection: Envoy's limit of a stream without
+ * one.
+ */
 const BUFFER_BYTES_MAX = 1024 * 1024;
 const BALANCING = { hashOf: undefined, subset: undefined };
 const EXPECTED = 'x-envoy-expected-rq-timeout-ms';

@@ -11,6 +11,8 @@ import type { TerminalFilterFactory } from '../stream/filter.ts';
 import { ConnectionManager, type RouteSource } from '../manager/manager.ts';
 import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
+import type { FilterFactory } from '../stream/filter.ts';
+import { withListener } from '../filters/http/listened-tap-filter.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
@@ -68,17 +70,20 @@ export function compileManager(
         : { logs: upstreamLogs.logs, moments: routerOf(config).options.upstreamLogMoments },
     attemptFilters: makeAttemptFilters(routerOf(config).options.upstreamFilters, filterContext),
   };
+  const filters = filtersOf(config, listener, context, filterContext);
   const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
     makeCodec: codecs.make,
     stats,
+    refusals: context.refusals,
     policy: makePolicy(stats),
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
-    // Those before the router.
-    filters: makeFilterFactories(config.filters.slice(0, -1), filterContext),
+    get filters() {
+      return filters();
+    },
     terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
     tracing: context.watches.around(compileTracing(config, listener, context, filterContext)),
@@ -102,6 +107,17 @@ export function compileManager(
   };
 }
 
+/** Those before the router, asked for at each request. */
+function filtersOf(
+  config: HttpConnectionManager,
+  listener: ListenerResource,
+  { taps, loop }: ChainContext,
+  filterContext: FilterContext,
+): () => readonly FilterFactory[] {
+  const configured = makeFilterFactories(config.filters.slice(0, -1), filterContext);
+  return withListener(configured, listener.name, taps, () => loop.clock.wallMs);
+}
+
 /** Makes policies that differ in who counts. */
 function policyMaker(
   config: HttpConnectionManager,
@@ -117,7 +133,7 @@ function policyMaker(
     });
 }
 
-/** Of requests that somebody only asks about. */
+/** The counts of requests that somebody only asks about. */
 const NOBODY_COUNTS: UnderscoreCounts = {
   countDroppedHeader: () => undefined,
   countRefusedUnderscore: () => undefined,

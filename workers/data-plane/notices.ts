@@ -22,6 +22,17 @@ export function makeRouteDemand({ heritage, notify }: DataPlaneEnv): RouteDemand
   );
 }
 
+/** This worker's part of active checks, and what the supervisor hears of them. */
+export function checkingDuty({ clock, heritage, notify }: DataPlaneEnv): ClusterContext['duty'] {
+  return {
+    clock,
+    workerIndex: heritage.workerIndex,
+    living: [],
+    logEvent: (host, check, event) => notify({ kind: 'health_event', ...host, check, event }),
+    report: (host, bits) => notify({ kind: 'health_result', ...host, bits }),
+  };
+}
+
 /** What the supervisor hears of clusters and their hosts. */
 export function upstreamNotices({
   notify,

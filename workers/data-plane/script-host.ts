@@ -1,36 +1,52 @@
 /** The modules of scripts of one worker, with what the process has for them. */
 import { ScriptMarks } from '../../shared/limits/script-page.ts';
 import { type AccessLogEnv, AccessLogs } from '../access-log/access-logs.ts';
-import type { LoggerEnv } from '../access-log/logger.ts';
-import type { LoggerModules } from '../access-log/loggers/script/script-loggers.ts';
 import { moduleContext } from '../filters/http/script/module-context.ts';
 import { CallBudget } from '../filters/http/script/script-fetch.ts';
 import { FaultLog } from '../filters/http/script/script-instance.ts';
 import { ScriptStats } from '../filters/http/script/script-stats.ts';
 import { ScriptModules } from '../filters/http/script/script-modules.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import type { LoggerEnv } from '../access-log/logger.ts';
+import type { HostModules } from '../scripts/host-modules.ts';
+import type { StartTasks } from '../filters/start-tasks.ts';
+import type { ServiceClient } from '../services/service-client.ts';
 
 export type { ScriptModules };
 
-/** Access logs, some of which are modules. */
-export function makeAccessLogs(
-  env: Omit<AccessLogEnv, 'scripts'> & { readonly scripts: ScriptModules },
-): AccessLogs {
-  return new AccessLogs({ ...env, scripts: loggerModules(env.scripts, env) });
+type HostParts = Pick<LoggerEnv, 'loop' | 'log' | 'stats'>;
+
+/** Clusters, whose balancers may be modules, are there before these. */
+interface LaterParts {
+  readonly services: ServiceClient;
+  /** Listeners open once a module that joined is ready. */
+  readonly startTasks: StartTasks;
 }
 
-/** Modules as access loggers have them, which know no filters. */
-function loggerModules(
+/** Access logs, some of which are modules. */
+export function makeAccessLogs(
+  env: Omit<AccessLogEnv, 'scripts'> & { readonly scripts: ScriptModules } & LaterParts,
+): AccessLogs {
+  return new AccessLogs({ ...env, scripts: hostModules(env.scripts, env, () => env) });
+}
+
+/** Modules as loggers and balancers have them, which know no filters. */
+export function hostModules(
   scripts: ScriptModules,
-  { loop, services, stats, log }: LoggerParts,
-): LoggerModules {
-  const around = { loop, services, log, scripts };
+  { loop, log, stats }: HostParts,
+  later: () => LaterParts,
+): HostModules {
   return {
     get marks() {
       return scripts.marks;
     },
-    join: (module, user) => scripts.join(module, user),
+    join: (module, user) => {
+      const joined = scripts.join(module, user);
+      later().startTasks.add((done) => void joined.ready.then(done), true);
+      return joined;
+    },
     surroundings: (name, prefix) => {
+      const around = { loop, services: later().services, log, scripts };
       const own = new ScriptStats(stats, prefix);
       const faults = new FaultLog(around, name);
       return {
@@ -41,8 +57,6 @@ function loggerModules(
     },
   };
 }
-
-type LoggerParts = Pick<LoggerEnv, 'loop' | 'services' | 'stats' | 'log'>;
 
 export function makeScripts({ pages, heritage, clock, notify }: DataPlaneEnv): ScriptModules {
   const { concurrency, workerIndex } = heritage;

@@ -23,7 +23,7 @@ import { StreamInfo } from '../stream/stream-info.ts';
 /** Chains and names that are listed. */
 const LISTED_MAX = 200;
 const ANY_IP = '127.0.0.1';
-/** Of a client: no chain asks for it in earnest. */
+/** The port of a client: no chain asks for it in earnest. */
 const CLIENT_PORT = 50_000;
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 

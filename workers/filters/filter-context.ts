@@ -84,6 +84,8 @@ export interface FilterContext {
   sharedBucket(options: RateLimitBucket): TokenBucket;
   /** A number that all workers have under this name. */
   sharedState(name: string): BucketState;
+  /** The same, whichever listener asks. */
+  processState(name: string): BucketState;
   /** Secrets that configuration names, as they are now. */
   readonly secrets: SecretStore;
   /** What is done as soon as the filter and the clusters are in force. */

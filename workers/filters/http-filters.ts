@@ -10,6 +10,7 @@ import { makeAdmissionControlFilter } from './http/admission-control.ts';
 import { makeAwsLambdaFilter } from './http/aws/lambda.ts';
 import { makeAwsRequestSigningFilter } from './http/aws/request-signing.ts';
 import { makeBandwidthLimitFilter } from './http/bandwidth-limit/bandwidth-limit.ts';
+import { makeBandwidthShareFilter } from './http/bandwidth-limit/bandwidth-share.ts';
 import { makeBasicAuthFilter } from './http/auth/basic-auth.ts';
 import { makeBodySizeLimitFilter } from './http/limits/body-size-limit.ts';
 import { makeCdnLoopFilter } from './http/cdn-loop.ts';
@@ -91,6 +92,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   ext_proc: makeExtProcFilter,
   ratelimit: makeRateLimitFilter,
   bandwidth_limit: makeBandwidthLimitFilter,
+  bandwidth_share: makeBandwidthShareFilter,
   admission_control: makeAdmissionControlFilter,
   aws_lambda: makeAwsLambdaFilter,
   aws_request_signing: makeAwsRequestSigningFilter,

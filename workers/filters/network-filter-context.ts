@@ -5,6 +5,7 @@ import type { Struct } from '../../shared/text/dictionary.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { SharedCount } from '../loop/shared-count.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import type { HostModules } from '../scripts/host-modules.ts';
 import type { GrpcServices } from '../services/grpc-services.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { TokenBucket } from './common/token-bucket.ts';
@@ -13,6 +14,8 @@ export interface NetworkFilterContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly runtime: Runtime;
+  /** Modules of the operator. */
+  readonly scripts: HostModules;
   /** gRPC calls to services. */
   readonly grpc: GrpcServices;
   /** What the bootstrap says of this node beside its name and place. */

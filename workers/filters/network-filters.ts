@@ -9,6 +9,7 @@ import { makeGeoipGate } from './network/geoip.ts';
 import { makeRateLimitGate } from './network/local-rate-limit.ts';
 import { makeAskedRateLimitGate } from './network/rate-limit.ts';
 import { makeRbacGate } from './network/rbac.ts';
+import { makeScriptGate } from './network/script/script-gate.ts';
 import { makeFilterStateGate } from './network/set-filter-state.ts';
 import { makeSniClusterGate } from './network/sni-cluster.ts';
 import { makeSniForwardProxyGate } from './network/sni-dynamic-forward-proxy.ts';
@@ -23,4 +24,5 @@ export const GATES = new KindTable<GateFilter, [NetworkFilterContext], NetworkGa
   set_filter_state: makeFilterStateGate,
   sni_dynamic_forward_proxy: makeSniForwardProxyGate,
   network_geoip: makeGeoipGate,
+  network_script: makeScriptGate,
 });

@@ -234,7 +234,7 @@ export class HealthChecker {
     return true;
   }
 
-  /** Of a check with a name the gauges are these; others are the supervisor's. */
+  /** Counts in the gauges of a check with a name; others are the supervisor's. */
   #count(position: number, before: number | undefined, now: number | undefined): void {
     const base = this.#statBases[position];
     if (base === undefined || this.#options.checks[position]?.name === undefined) return;

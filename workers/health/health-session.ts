@@ -18,7 +18,7 @@ export interface HealthSessionOptions {
   readonly clock: Clock;
   readonly runtime: Pick<Runtime, 'snapshot'>;
   readonly stats: { readonly writer: StatWriter; readonly base: number };
-  /** Of the host as it is known; without a check so far the next one decides alone. */
+  /** The host's state as it is known; without a check so far the next one decides alone. */
   readonly bits: number;
   readonly wasChecked: boolean;
   hasTraffic(): boolean;

@@ -13,7 +13,7 @@ export interface CheckSession {
 export interface HostChecksOptions {
   /** Each begins a session that tells `report` its bits. */
   readonly sessions: readonly ((report: (bits: number) => void) => CheckSession)[];
-  /** Of the host as it is known; undefined: it was not checked before. */
+  /** The host's state as it is known; undefined: it was not checked before. */
   readonly bits: number | undefined;
   /** The bits of active checks from now on. */
   readonly report: (bits: number) => void;

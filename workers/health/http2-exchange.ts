@@ -8,6 +8,7 @@ import type {
   IncomingHttpHeaders,
   OutgoingHttpHeaders,
 } from 'node:http2';
+import { http2Module } from '../../shared/process/http2-memory.ts';
 import type { ProbeTarget } from './probe.ts';
 
 export interface Http2Answer {
@@ -30,9 +31,7 @@ export class Http2Exchange {
 
   constructor(target: ProbeTarget) {
     const socket = target.open();
-    this.#session = process
-      .getBuiltinModule('node:http2')
-      .connect(ANY_AUTHORITY, { createConnection: () => socket });
+    this.#session = http2Module().connect(ANY_AUTHORITY, { createConnection: () => socket });
     this.#session.on('error', () => this.close());
     this.#session.on('close', () => this.close());
     this.#session.on('goaway', () => {

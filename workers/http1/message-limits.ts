@@ -3,7 +3,7 @@ import { type ParseError, parseErrors } from './parse-errors.ts';
 import type { HeaderCase } from './serialise.ts';
 
 export interface MessageLimits {
-  /** Of a head without what `LINE_OVERHEAD` counts. */
+  /** The limit of a head without what `LINE_OVERHEAD` counts. */
   readonly maxHeaderBytes: number;
   readonly maxHeaderCount: number;
   readonly enableTrailers: boolean;

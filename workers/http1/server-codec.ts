@@ -48,7 +48,7 @@ export class Http1ServerCodec
   /** The last byte between two messages was a CR, whose LF may come with the next read. */
   #isAfterCr = false;
   #bodyLeft = 0;
-  /** Of a client that has sent something behind an open request. */
+  /** The input of a client that has sent something behind an open request. */
   #pipelined: PipelinedInput | undefined = undefined;
   /** The request line of a head that drips in was looked at. */
   #isLineChecked = false;

@@ -24,7 +24,7 @@ export class Http2Stats {
     this.#prefix = prefix;
   }
 
-  /** Of each connection. */
+  /** Counts the beginning of each connection. */
   begin(): void {
     this.#base ??= this.#writer.defineBlock(HTTP2_CODEC, this.#prefix);
   }
@@ -37,7 +37,7 @@ export class Http2Stats {
     this.count(FLOODS[flood]);
   }
 
-  /** Of a gauge; by a negative number as well. */
+  /** Changes a gauge; by a negative number as well. */
   change(name: CodecStat, by: number): void {
     if (this.#base === undefined || by === 0) return;
     const index = this.#base + HTTP2_CODEC.index[name];

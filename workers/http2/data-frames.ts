@@ -95,7 +95,7 @@ export class DataFrames {
     if (ofAll > 0) writer.plain(windowUpdateFrame(0, ofAll));
   }
 
-  /** Of a stream that is not open. */
+  /** Drops data of a stream that is not open. */
   #drop(id: number, length: number): boolean {
     const session = this.#session;
     switch (session.table.stateOf(id)) {

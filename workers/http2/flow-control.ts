@@ -5,7 +5,9 @@
 import { giveBackBlock, takeFittingBlock } from '../net/write-blocks.ts';
 import { LARGEST_WINDOW } from './frames.ts';
 
-/** Of the first piece at least, and of the later ones, unless what comes at once is larger. */
+/**
+ * The size of the first piece at least, and of the later ones, unless what comes at once is larger.
+ */
 const FIRST_PIECE_BYTES = 512;
 const PIECE_BYTES = 16 * 1024;
 

@@ -54,7 +54,7 @@ export class FrameReader {
   #kept: Buffer = EMPTY;
   #keptLength = 0;
   #header: FrameHeader = { length: 0, type: 0, flags: 0, stream: 0 };
-  /** Of a DATA frame: what is left of its data and of its padding. */
+  /** What is left of the data of a DATA frame and of its padding. */
   #dataLeft = 0;
   #paddingLeft = 0;
 

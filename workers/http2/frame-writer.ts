@@ -49,7 +49,7 @@ export interface FrameWriterUser {
 
 export class FrameWriter implements OutboundUser {
   readonly encoder = new HpackEncoder();
-  /** Of the connection. */
+  /** The window of the connection. */
   readonly window = new SendWindow(DEFAULT_WINDOW);
   /** The peer's SETTINGS_MAX_FRAME_SIZE. */
   maxFrameBytes: number = DEFAULT_MAX_FRAME_BYTES;

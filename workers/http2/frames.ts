@@ -11,7 +11,7 @@ export const FRAME_HEADER_BYTES = 9;
 export const DEFAULT_MAX_FRAME_BYTES = 16_384;
 export const LARGEST_MAX_FRAME_BYTES = 2 ** 24 - 1;
 export const DEFAULT_WINDOW = 65_535;
-/** Of a header table, until the other side has confirmed another one. */
+/** The size of a header table, until the other side has confirmed another one. */
 export const DEFAULT_TABLE_BYTES = 4096;
 export const LARGEST_WINDOW = 2 ** 31 - 1;
 export const LARGEST_STREAM_ID = 2 ** 31 - 1;

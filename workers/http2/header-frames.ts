@@ -57,7 +57,7 @@ export class HeaderFrames {
     return this.#block.isOpen;
   }
 
-  /** Of a stream that the peer began to open, and whose header block has not come to its end. */
+  /** The stream that the peer began to open, and whose header block has not come to its end. */
   get unfinishedStream(): number | undefined {
     return this.#block.isOpen && this.#isNew ? this.#block.stream : undefined;
   }

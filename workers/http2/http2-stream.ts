@@ -45,7 +45,7 @@ export class Http2Stream {
   /** Its neighbours among the open streams of its connection. */
   next: Http2Stream | undefined = undefined;
   previous: Http2Stream | undefined = undefined;
-  /** Of the peer. */
+  /** True when the peer's headers have come. */
   hasHeaders = false;
   isLocalEnded = false;
   isRemoteEnded = false;

@@ -9,7 +9,7 @@ import { ErrorCode } from './frames.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 
 export interface MessageLimits {
-  /** Of names and values. */
+  /** The limit of names and values. */
   readonly maxHeaderBytes: number;
   readonly maxHeaderCount: number;
   /** `:protocol` may stand in a CONNECT. */
@@ -45,7 +45,7 @@ const METHOD = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+\-.]*$/;
 const STATUS = /^[1-9][0-9]{2}$/;
 const DIGITS = /^[0-9]{1,16}$/;
-/** Of one hop of HTTP/1 (RFC 9113 section 8.2.2). */
+/** The fields of one hop of HTTP/1 (RFC 9113 section 8.2.2). */
 const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',

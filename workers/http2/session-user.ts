@@ -18,7 +18,7 @@ export interface SessionOptions extends InboundLimits {
   readonly maxOutboundFrames: number;
   readonly maxOutboundControlFrames: number;
   readonly streamBufferBytes: number;
-  /** Of one block of METADATA; 0: its frames are unknown ones. */
+  /** The limit of one block of METADATA; 0: its frames are unknown ones. */
   readonly maxMetadataBytes: number;
 }
 

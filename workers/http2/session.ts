@@ -47,7 +47,7 @@ export class Http2Session
   /** Absent where METADATA is an unknown frame. */
   readonly metadata: MetadataFrames | undefined;
   readonly #preface: Preface;
-  /** Of a client that began with the preface. */
+  /** True of a client that began with the preface. */
   hasBegun = false;
   sawSettings = false;
   areSettingsAcknowledged = false;

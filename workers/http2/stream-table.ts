@@ -19,7 +19,7 @@ export class StreamTable {
   readonly #isServer: boolean;
   /** Streams that ended lately, by id: whether this side reset them. Absent until one has. */
   #closed: Map<number, boolean> | undefined = undefined;
-  /** Of streams up to here nothing is known any more. */
+  /** Nothing is known any more of streams up to here. */
   #forgottenUpTo = 0;
   /** The highest stream that the peer has opened. */
   lastPeerStream = 0;

@@ -129,7 +129,7 @@ export class ChainIndex<Chain> {
   /** Those that say nothing of the criterion; undefined: there are none. */
   #silent: ChainIndex<Chain> | undefined;
 
-  /** Of equal chains the first one is found. */
+  /** The first one of equal chains is found. */
   constructor(candidates: readonly Candidate<Chain>[], depth = 0) {
     this.#candidates = candidates;
     this.#depth = depth;

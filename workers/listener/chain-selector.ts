@@ -18,7 +18,7 @@ export interface CompiledChain {
   readonly tls: DownstreamTlsFactory | undefined;
   /** Who looks at the bytes of its connections; undefined: nobody. */
   readonly watch?: Watch | undefined;
-  /** Of this version of it. */
+  /** The drain of this version of it. */
   readonly drain: ChainDrain;
   /** Absent where it does not serve HTTP. */
   readonly explain?: ExplainStream | undefined;

@@ -9,7 +9,7 @@ import type { Runtime } from '../loop/runtime.ts';
 import { SharedCount, type SharedPages } from '../loop/shared-count.ts';
 
 export interface ConnectionLimitsOptions extends SharedPages {
-  /** Of the overload manager, for all workers. */
+  /** The limit of the overload manager, for all workers. */
   readonly maxConnections: number | undefined;
   readonly runtime: Runtime;
 }

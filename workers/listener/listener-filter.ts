@@ -12,7 +12,7 @@ export interface EarlyInfo {
   local: Address | undefined;
   metadata: ConnectionInfo['dynamicMetadata'];
   proxyTlvs: ConnectionInfo['proxyTlvs'];
-  /** Of TLS clients, where a filter makes them. */
+  /** The fingerprints of TLS clients, where a filter makes them. */
   fingerprints: ConnectionInfo['fingerprints'];
 }
 

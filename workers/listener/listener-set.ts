@@ -202,7 +202,7 @@ export class ListenerSet {
     this.#draining.delete(listener);
   }
 
-  /** Of another listener of the name it is not known that this one drained. */
+  /** Forgets a listener; it is not known of another listener of the name that this one drained. */
   #forgetRemoved(name: string): void {
     if (!this.#listeners.has(name)) this.#parts.drain.forget(name);
   }

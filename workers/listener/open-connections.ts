@@ -84,7 +84,10 @@ export class OpenConnections {
     return { open: this.size, idle, streams };
   }
 
-  /** Of connections without requests it is not known whether they were answered. */
+  /**
+   * True where a request is open; it is not known of connections without requests whether they were
+   * answered.
+   */
   hasUnanswered(sinceMs: number): boolean {
     return this.#some(({ connection }) => {
       if (connection === undefined) return false;
@@ -120,7 +123,7 @@ export class OpenConnections {
     return false;
   }
 
-  /** Of those that are open now, who may end meanwhile. */
+  /** Visits those that are open now, which may end meanwhile. */
   #each(visit: (connection: ServedConnection, place: OpenConnection) => void): void {
     for (const place of this.#places.all()) {
       if (place.connection !== undefined) visit(place.connection, place);

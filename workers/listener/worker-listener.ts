@@ -174,7 +174,7 @@ export class WorkerListener implements ServingListener {
     return this.intake.waitsFor(version) || this.connections.uses(version);
   }
 
-  /** Of a version that is not in force any more. */
+  /** Lets go of a version that is not in force any more. */
   letGoOfUnused(version: CompiledListener): void {
     const retired = this.#retired.get(version);
     if (retired === undefined || this.#isUsed(version)) return;

@@ -19,7 +19,7 @@ export interface OverloadGateOptions {
   readonly random: () => number;
   readonly stats: StatWriter;
   readonly timers: LoopTimers;
-  /** Of the loop; absent where it refuses nothing. */
+  /** The bytes held by the loop; absent where it refuses nothing. */
   readonly held?: HeldBytes;
 }
 

@@ -36,7 +36,7 @@ export class SharedCount {
     return false;
   }
 
-  /** Of all workers. */
+  /** The count of all workers. */
   count(): number {
     return this.#page.count(this.#slot, 'connections');
   }

@@ -39,7 +39,7 @@ export class SliceTurns {
     });
   }
 
-  /** Of the first, and of those behind it when it ends before the slice does. */
+  /** Takes a slice of the first, and of those behind it when it ends before the slice does. */
   #takeSlice(): void {
     const { clock } = this.#loop;
     const untilMs = clock.ms + SLICE_MS;

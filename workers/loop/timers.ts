@@ -65,7 +65,9 @@ export class TimerList {
     return this.#delayMs;
   }
 
-  /** Of a list of one's own: those that are armed are due as much sooner or later. */
+  /**
+   * Sets the delay of a list of one's own: those that are armed are due as much sooner or later.
+   */
   setDelay(delayMs: number): void {
     const changeMs = Math.max(1, delayMs) - this.#delayMs;
     if (changeMs === 0) return;

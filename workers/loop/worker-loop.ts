@@ -87,7 +87,7 @@ export class WorkerLoop {
     if (owner !== current) this.#end(owner);
   }
 
-  /** Of an exception whose stream or connection has been seen to. */
+  /** Notes an exception whose stream or connection has been seen to. */
   note(error: unknown): void {
     this.#exceptions.note(error);
   }

@@ -51,7 +51,7 @@ export abstract class DrainableConnection implements TimerOwner {
     }
   }
 
-  /** Of as many requests as a connection may have; counted unless it `isKnown`. */
+  /** True after as many requests as a connection may have; counted unless it `isKnown`. */
   protected hasServedEnough(isKnown = false): boolean {
     const { maxRequestsPerConnection } = this.manager.config;
     if (maxRequestsPerConnection === 0 || this.requests < maxRequestsPerConnection) return false;

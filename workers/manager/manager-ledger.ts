@@ -6,6 +6,7 @@
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { RequestLedger } from '../stream/request-ledger.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
+import type { LastRefusals } from './last-refusals.ts';
 import type { ManagerStats } from './manager-stats.ts';
 
 const { index } = HTTP_CONNECTION_MANAGER;
@@ -36,9 +37,11 @@ export type StreamTimeoutKind = keyof typeof TIMEOUTS;
 
 export class ManagerLedger implements RequestLedger<StreamInfo> {
   readonly #stats: ManagerStats;
+  readonly #refusals: Pick<LastRefusals, 'note'>;
 
-  constructor(stats: ManagerStats) {
+  constructor(stats: ManagerStats, refusals: Pick<LastRefusals, 'note'>) {
     this.#stats = stats;
+    this.#refusals = refusals;
   }
 
   routed(): void {
@@ -48,8 +51,12 @@ export class ManagerLedger implements RequestLedger<StreamInfo> {
 
   /** The response that the client gets; health checks count apart, whatever their answer is. */
   answered(info: StreamInfo, status: number): void {
-    if (info.isHealthCheck) this.#stats.countHealthCheck();
-    else this.#stats.chargeResponse(status);
+    if (info.isHealthCheck) {
+      this.#stats.countHealthCheck();
+      return;
+    }
+    this.#stats.chargeResponse(status);
+    if (status >= 400 && status < 500) this.#refusals.note(info, status);
   }
 
   informational(status: number): void {

@@ -8,6 +8,7 @@ import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
 import type { AccessLog } from '../access-log/types.ts';
 import type { RouteTable } from '../stream/route.ts';
 import type { TimerList } from '../loop/timers.ts';
+import { withJitter, type ArmedTimeout } from './jitter.ts';
 import type { ServerCodecFactory } from '../stream/codec.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { OverloadGate } from '../loop/overload-gate.ts';
@@ -15,6 +16,7 @@ import type { RequestTracer } from '../stream/request-trace.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
 import type { LocalReplyRewriter } from '../filter-chain/local-reply.ts';
+import type { LastRefusals } from './last-refusals.ts';
 import { ManagerLedger } from './manager-ledger.ts';
 import type { ManagerStats } from './manager-stats.ts';
 import type { HeaderPolicy } from './types.ts';
@@ -40,6 +42,7 @@ export interface ManagerParts {
   /** What its connections speak. */
   readonly makeCodec: ServerCodecFactory;
   readonly stats: ManagerStats;
+  readonly refusals: Pick<LastRefusals, 'note'>;
   readonly policy: HeaderPolicy;
   readonly accessLogs: readonly AccessLog[];
   readonly rewriteLocalReply: LocalReplyRewriter | undefined;
@@ -65,9 +68,9 @@ export class ConnectionManager {
   readonly request: TimerList | undefined;
   readonly requestHeaders: TimerList | undefined;
   readonly maxStreamDuration: TimerList | undefined;
-  readonly maxConnectionDuration: TimerList | undefined;
+  readonly maxConnectionDuration: ArmedTimeout | undefined;
   readonly delayedClose: TimerList | undefined;
-  readonly drain: TimerList | undefined;
+  readonly drain: ArmedTimeout | undefined;
   readonly logInterval: TimerList | undefined;
 
   constructor(config: HttpConnectionManager, parts: ManagerParts) {
@@ -75,7 +78,7 @@ export class ConnectionManager {
       delayMs > 0 ? parts.loop.timers.list(delayMs) : undefined;
     this.config = config;
     this.parts = parts;
-    this.ledger = new ManagerLedger(parts.stats);
+    this.ledger = new ManagerLedger(parts.stats, parts.refusals);
     const { overload } = parts;
     const scaled = (timeout: ScaledTimeout, delayMs: number): TimerList | undefined =>
       delayMs > 0 ? overload.timeouts(timeout, delayMs) : undefined;
@@ -84,9 +87,13 @@ export class ConnectionManager {
     this.request = list(config.requestTimeoutMs);
     this.requestHeaders = list(config.requestHeadersTimeoutMs);
     this.maxStreamDuration = list(config.maxStreamDurationMs);
-    this.maxConnectionDuration = scaled('connection_max', config.maxConnectionDurationMs);
+    this.maxConnectionDuration = withJitter(
+      config.maxConnectionDurationMs,
+      config.maxConnectionDurationJitter,
+      (delayMs) => scaled('connection_max', delayMs),
+    );
     this.delayedClose = list(config.delayedCloseTimeoutMs);
-    this.drain = list(config.drainTimeoutMs);
+    this.drain = withJitter(config.drainTimeoutMs, config.drainTimeoutJitter, list);
     this.logInterval = list(config.logMoments?.intervalMs ?? 0);
   }
 }

@@ -31,7 +31,7 @@ const HEADERS = 2;
 const DURATION = 3;
 const LOG = 4;
 
-/** Of gRPC. */
+/** The code of gRPC. */
 const DEADLINE_EXCEEDED = 4;
 
 const timeouts: readonly StreamTimeout[] = [

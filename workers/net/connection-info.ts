@@ -87,7 +87,7 @@ export interface ConnectionInfo {
   filterState?: FilterState;
   /** What the proxy before us added to its PROXY header, as far as it may go on. */
   proxyTlvs?: readonly ProxyTlv[] | undefined;
-  /** Of a TLS client, where a listener filter makes them. */
+  /** The fingerprints of a TLS client, where a listener filter makes them. */
   fingerprints?: { readonly ja3?: string; readonly ja4?: string } | undefined;
   /** By filter name: what was known of the connection before its filter chain. */
   dynamicMetadata?: Map<string, Struct> | undefined;

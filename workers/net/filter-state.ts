@@ -35,7 +35,7 @@ export class FilterState extends Map<string, string> {
     return value === undefined ? undefined : (this.#messages?.get(key) ?? JSON.stringify(value));
   }
 
-  /** Of an object that has fields. */
+  /** The field of an object that has fields. */
   fieldOf(key: string, name: string): string | undefined {
     return this.#fields?.get(key)?.get(name);
   }

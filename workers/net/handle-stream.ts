@@ -29,7 +29,7 @@ export interface HandleStreamOptions {
   readonly readBuffer: Buffer;
   /** Bytes that may wait before a write says so. */
   readonly limitBytes: number;
-  /** Of the loop. */
+  /** The bytes held by the loop. */
   readonly held: HeldBytes;
   readonly owner: ByteStreamOwner;
 }

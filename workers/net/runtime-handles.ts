@@ -57,9 +57,9 @@ export interface RuntimeHandles {
   newPipeConnect(): StreamRequest;
   newWrite(): WriteRequest;
   newShutdown(): StreamRequest;
-  /** Of the read that is being reported: its length or a negative errno. */
+  /** The length of the read that is being reported, or a negative errno. */
   readLength(): number;
-  /** Of the write that was just asked for. */
+  /** True when the write that was just asked for goes on. */
   wasAsync(): boolean;
 }
 

@@ -29,7 +29,7 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
   protected isClosed = false;
   #text = '';
   #isDirty = false;
-  /** Of a transport that writes once in a turn. */
+  /** The open block of a transport that writes once in a turn. */
   #gathered: OpenBlock | undefined = undefined;
 
   protected constructor({ loop, handler, counters }: TransportParts) {

@@ -9,6 +9,7 @@ export type Question = Extract<
   {
     readonly kind:
       | 'explain'
+      | 'recall_refusals'
       | 'list_connections'
       | 'list_further_connections'
       | 'close_connections';
@@ -18,6 +19,7 @@ export type Question = Extract<
 export function isQuestion(command: SupervisorToWorker): command is Question {
   switch (command.kind) {
     case 'explain':
+    case 'recall_refusals':
     case 'list_connections':
     case 'list_further_connections':
     case 'close_connections':
@@ -30,7 +32,7 @@ export function isQuestion(command: SupervisorToWorker): command is Question {
 /** Never rejects: the answer says what went wrong. */
 export async function answerQuestion(
   question: Question,
-  dataPlane: Pick<DataPlane, 'explain' | 'connections'>,
+  dataPlane: Pick<DataPlane, 'explain' | 'connections' | 'refusals'>,
 ): Promise<WorkerToSupervisor> {
   const { id } = question;
   const { connections } = dataPlane;
@@ -41,6 +43,8 @@ export async function answerQuestion(
         id,
         ...(await tried('explanation', dataPlane.explain(question.asked))),
       };
+    case 'recall_refusals':
+      return { kind: 'refusals', id, refusals: dataPlane.refusals.read() };
     case 'list_connections':
       return {
         kind: 'listed_connections',

@@ -136,7 +136,7 @@ export function isPossibleInTransaction(name: string): boolean {
   return kind === 'transaction' || kind === 'simple' || MULTI_KEY.has(name);
 }
 
-/** Of `cluster`: others would change what the proxy goes by. */
+/** The permitted ones of `cluster`: others would change what the proxy goes by. */
 const CLUSTER_SUBCOMMANDS: ReadonlySet<string> = new Set(['info', 'slots', 'keyslot', 'nodes']);
 
 export function isAllowedSubcommand(name: string, subcommand: string): boolean {

@@ -14,12 +14,17 @@ import type { HeaderMap } from '../stream/header-map.ts';
 export type ScriptedCluster = Extract<ClusterSpecifier, { readonly kind: 'script' }>;
 
 const ENTRY = 'envoy_on_route';
-/** Of a run: together some milliseconds. */
+/** The slices of a run: together some milliseconds. */
 const SLICES_MAX = 20;
 
 export function compileClusterScript(settings: ScriptedCluster): (headers: HeaderMap) => string {
-  const { source, defaultCluster } = settings;
-  const machine = new ScriptMachine(() => undefined);
+  const { script, defaultCluster } = settings;
+  const { source, modules } = script;
+  const machine = new ScriptMachine(
+    () => undefined,
+    {},
+    (name) => modules.get(name),
+  );
   try {
     machine.load(source);
   } catch (error) {

@@ -5,7 +5,7 @@
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 
-/** Of so many parts, or fewer, all are compiled at once. */
+/** The number of parts up to which all are compiled at once. */
 const EAGER_MAX = 1000;
 
 type Answer<Result> = (headers: HeaderMap, info: StreamInfo) => Result;

@@ -4,6 +4,7 @@
  */
 import type * as Grpc from '@grpc/grpc-js';
 import type { Client, Metadata } from '@grpc/grpc-js';
+import { http2Module } from '../../shared/process/http2-memory.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -105,6 +106,7 @@ export class ChannelService implements GrpcService {
   }
 
   async #connect(): Promise<Channel> {
+    http2Module();
     const grpc = await import('@grpc/grpc-js');
     const { tls, uri, args } = this.#target;
     const { roots = null, key = null, chain = null } = tls ?? {};

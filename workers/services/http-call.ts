@@ -28,7 +28,7 @@ export interface HttpCallOwner {
 export interface HttpCallRequest extends Omit<ServiceRequest, 'endStream'> {
   readonly cluster: string;
   readonly body: Buffer | undefined;
-  /** Of the response's body. */
+  /** The limit of the response's body. */
   readonly responseBytesMax: number;
 }
 

@@ -28,7 +28,7 @@ export class HeaderMap {
   protocol = '';
   /** Responses only; 0 in requests. */
   status = 0;
-  /** Of the pseudo headers of a request, as pseudo-order.ts has it. */
+  /** The order of the pseudo headers of a request, as pseudo-order.ts has it. */
   pseudoOrder = DEFAULT_ORDER;
   /** Names as they were written, one per entry; only kept where a codec must write them back. */
   originalNames: string[] | undefined = undefined;

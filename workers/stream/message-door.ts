@@ -60,7 +60,7 @@ function schemeFault({ scheme, protocol }: HeaderMap): string | undefined {
   return isNamed ? undefined : invalidValue(':protocol');
 }
 
-/** Of a request that is passed on: a path, or `*` of OPTIONS. */
+/** True of the target of a request that is passed on: a path, or `*` of OPTIONS. */
 function isFitTarget(path: string, method: string, isOwn: boolean): boolean {
   if (!isTarget(path)) return false;
   return isOwn || path.charCodeAt(0) === SLASH || (path === '*' && method === 'OPTIONS');

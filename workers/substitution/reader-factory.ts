@@ -13,7 +13,7 @@ export type Reader = ValueReader<StreamInfo>;
 export interface SubstitutionEnvironment {
   readonly clock: Clock;
   readonly hostname: string;
-  /** Of the process's environment. */
+  /** A variable of the process's environment. */
   variable(name: string): string | undefined;
 }
 

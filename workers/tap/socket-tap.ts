@@ -38,7 +38,7 @@ export class SocketTap implements TransportWatcher {
   #gathered = 0;
   readonly #kept: Record<Direction, number> = { read: 0, write: 0 };
   readonly #isTruncated: Record<Direction, boolean> = { read: false, write: false };
-  /** Of what is streamed: how many bytes came before it, counted from 1. */
+  /** The place of what is streamed: how many bytes came before it, counted from 1. */
   #place = 1;
   /** Both ends, as far as they are known. */
   #ends: readonly TraceField[] = [];

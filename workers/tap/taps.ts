@@ -2,9 +2,14 @@
  * The taps of one worker: those that the configuration has, and the one that a client of the admin
  * interface has asked for. Filters ask here at each request which tap is in force.
  */
-import type { SocketTap as SocketTapSettings, TapSettings } from '../../shared/resources/tap.ts';
+import type {
+  SocketTap as SocketTapSettings,
+  TapListenOrder,
+  TapSettings,
+} from '../../shared/resources/tap.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Runtime } from '../loop/runtime.ts';
+import { ListenedTap } from './listened-tap.ts';
 import type { ActiveTap } from './request-tap.ts';
 import { SocketTaps, type WatchedSockets } from './socket-taps.ts';
 import { TapFiles } from './tap-files.ts';
@@ -29,6 +34,7 @@ export class Taps {
   readonly #options: TapsOptions;
   readonly #files: TapFiles;
   #admin: AdminTap | undefined;
+  #listened: ListenedTap | undefined;
 
   constructor(options: TapsOptions) {
     this.#options = options;
@@ -59,17 +65,25 @@ export class Taps {
     return this.#admin?.configId === configId ? this.#admin : undefined;
   }
 
-  begin(session: number, configId: string, settings: TapSettings): void {
+  /** The tap of listeners that a client asked for, while it is there. */
+  get listened(): ListenedTap | undefined {
+    return this.#listened;
+  }
+
+  begin(session: number, configId: string, settings: TapSettings, listen?: TapListenOrder): void {
     const sink =
       settings.sink.kind === 'file'
         ? this.#files.sink(settings.sink.pathPrefix)
         : this.#adminSink(session);
-    this.#admin = { configId, ...this.#make(settings, sink) };
+    const tap = this.#make(settings, sink);
+    if (listen === undefined) this.#admin = { configId, ...tap };
+    else this.#listened = new ListenedTap(tap, listen, this.#options.nowMs);
   }
 
   /** Requests under way are recorded to their end, but nobody reads it any more. */
   end(): void {
     this.#admin = undefined;
+    this.#listened = undefined;
   }
 
   #make(settings: TapSettings, sink: TapSink): ActiveTap {

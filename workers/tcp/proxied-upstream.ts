@@ -17,7 +17,7 @@ export type UpstreamEnd =
   | { readonly kind: 'connect_failed'; readonly detail: string; readonly isTimeout: boolean };
 
 export interface UpstreamOwner {
-  /** Of whom the host is told, where it wants to know. */
+  /** The client that the host is told of, where it wants to know. */
   readonly downstreamInfo: ConnectionInfo;
   onUpstreamReady(): void;
   /** Valid during the call only. */

@@ -9,7 +9,7 @@ import type { Outcome } from './collector.ts';
 
 /** Batches whose answers are awaited at one time. */
 const IN_FLIGHT_MAX = 8;
-/** Of what waits, and of one batch. */
+/** The limit of what waits, and of one batch. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 const BATCH_BYTES_MAX = 1024 * 1024;
 /** An interval of 0 would keep the loop busy. */

@@ -39,7 +39,7 @@ const NO_STREAM = new StreamInfo(NO_CONNECTION, 0, 0);
 /** A collector's answer says nothing beside its status. */
 const RESPONSE_BYTES_MAX = 64 * 1024;
 
-/** Of one request, beside the configured ones. */
+/** The headers of one request, beside the configured ones. */
 type ExtraHeaders = readonly (readonly [name: string, value: string])[];
 
 export class HttpCollector implements Collector {

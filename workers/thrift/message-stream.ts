@@ -8,9 +8,11 @@ import {
 import { HeaderMap } from '../stream/header-map.ts';
 import { ThriftError } from '../../shared/thrift/thrift-reader.ts';
 
-/** Of a message in a frame. */
+/** The limit of a message in a frame. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
-/** Of one without a frame, which is read from its beginning whenever more of it has come. */
+/**
+ * The limit of one without a frame, which is read from its beginning whenever more of it has come.
+ */
 const UNFRAMED_BYTES_MAX = 64 * 1024;
 /** What is needed to tell transports apart. */
 const LOOK_BYTES = 6;
@@ -65,7 +67,7 @@ export class MessageStream {
     return message.cut;
   }
 
-  /** Of what may be read; undefined: a frame is not whole. */
+  /** The length of what may be read; undefined: a frame is not whole. */
   #lengthOf(bytes: Buffer): number | undefined {
     const isFramed = this.#transport === 'framed' || this.#transport === 'header';
     if (!isFramed && (this.#transport === 'unframed' || bytes.readInt8(0) !== 0)) {

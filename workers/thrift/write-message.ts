@@ -6,7 +6,7 @@ import type { HeaderMap } from '../stream/header-map.ts';
 export interface WrittenMessage extends MessageHead {
   readonly transport: ThriftTransport;
   readonly protocol: ThriftProtocol;
-  /** Of a header transport. */
+  /** The headers of a header transport. */
   readonly headers: HeaderMap;
   readonly structure: Buffer;
 }

@@ -81,8 +81,8 @@ export class UpstreamTlsFactory {
   readonly #stats: TlsStats;
   readonly #material: TlsMaterial;
   /**
-   * Of hosts that were accepted by these names, since a resumed session is not judged; the newest
-   * last.
+   * The sessions of hosts that were accepted by these names, since a resumed session is not judged;
+   * the newest last.
    */
   readonly #sessions: { readonly key: string; readonly session: Buffer }[] = [];
 

@@ -91,7 +91,7 @@ function shortFlags(flags: number): string {
     .join(',');
 }
 
-/** Of `upstream` only what happened with the host. */
+/** Notes moments; of `upstream` only what happened with the host. */
 export function noteMoments(span: Span, info: StreamInfo, which: 'all' | 'upstream'): void {
   for (const [event, field] of which === 'all' ? MOMENTS : UPSTREAM_MOMENTS) {
     const ms = info[field];

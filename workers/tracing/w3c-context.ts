@@ -5,7 +5,7 @@ import { isAllZeros } from './span-ids.ts';
 const TRACEPARENT = 'traceparent';
 const TRACESTATE = 'tracestate';
 const FORM = /^[0-9a-f]{2}-(?<trace>[0-9a-f]{32})-(?<parent>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})$/i;
-/** Of what a client may have carried along; longer ones are cut off. */
+/** The limit of what a client may have carried along; longer ones are cut off. */
 const TRACESTATE_LENGTH_MAX = 8192;
 
 export interface W3cContext {

@@ -2,6 +2,7 @@
 import { KindTable } from '../../shared/resources/by-kind.ts';
 import type { UdpFilter } from '../../shared/resources/udp-listener.ts';
 import type { ListenerInfo } from '../stream/connection-facts.ts';
+import { DnsServer } from './dns/dns-server.ts';
 import { type UdpProxyParts, UdpProxyServer } from './udp-proxy.ts';
 import type { Client } from './udp-session.ts';
 
@@ -21,4 +22,5 @@ export const UDP_FILTERS = new KindTable<
   DatagramFilter
 >({
   udp_proxy: (config, parts, listener) => new UdpProxyServer(config, parts, listener),
+  dns_filter: (config, parts) => new DnsServer(config, parts),
 });

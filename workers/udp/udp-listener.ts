@@ -41,7 +41,7 @@ export class UdpListener {
   readonly #counts: ListenerCounts;
   readonly #base: number;
   readonly #doors = new Set<DatagramSocket>();
-  /** Of which nothing is read any more. */
+  /** Sockets that nothing is read of any more. */
   readonly #lingering = new Set<DatagramSocket>();
   #version: UdpVersion;
   #doorCount = 0;

@@ -12,13 +12,16 @@ import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { compileMatcherTree, type TreeMatcher } from '../matching/matcher-tree.ts';
 import { ConnectionFacts, type ListenerInfo } from '../stream/connection-facts.ts';
 import { HeaderMap } from '../stream/header-map.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import { connectionStream, type StreamInfo } from '../stream/stream-info.ts';
 import type { BalanceContext } from '../upstream/balancing/load-balancer.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import { type Client, type SessionParts, type SessionPlace, UdpSession } from './udp-session.ts';
-import { UdpStats } from './udp-stats.ts';
+import { writeSessionLine } from './session-log.ts';
+import { TunnelRequests } from './tunnel-requests.ts';
+import { Traffic, UdpStats } from './udp-stats.ts';
 
 const NO_HEADERS = new HeaderMap();
 /** A datagram has no line of its own. */
@@ -63,6 +66,8 @@ export class UdpProxyServer {
       logInterval: config.logIntervalMs > 0 ? loop.timers.list(config.logIntervalMs) : undefined,
       maxAnswerBytes: config.maxAnswerBytes,
       accessLogs: this.#logs.logs,
+      usesCapsules: config.usesCapsules,
+      tunnels: config.tunnel && new TunnelRequests(config.tunnel),
       ended: (session) => this.#sessions.delete(session.key),
     };
   }
@@ -116,14 +121,15 @@ export class UdpProxyServer {
     const known = this.#sessions.get(key);
     if (known !== undefined) {
       if (known.cluster === cluster && known.seenVersion === cluster.version) return known;
-      if (known.cluster === cluster && isUsable(known.host, cluster)) {
+      if (known.cluster === cluster && this.#isUsable(known.host, cluster)) {
         known.seenVersion = cluster.version;
         return known;
       }
       known.end(false);
     }
     const host = this.#chooseHost(cluster, client);
-    return host && this.#begin({ key, cluster, host }, client, listener);
+    if (host === undefined) this.#refuse(cluster, client, listener);
+    return host && this.#begin(this.#placeOf(key, cluster, host, client), client, listener);
   }
 
   #byDatagram(
@@ -138,19 +144,50 @@ export class UdpProxyServer {
     const known = this.#sessions.get(key);
     if (known?.host === host && known.cluster === cluster) return known;
     known?.end(false);
-    return this.#begin({ key, cluster, host }, client, listener);
+    return this.#begin(this.#placeOf(key, cluster, host, client), client, listener);
+  }
+
+  /** A tunnel lasts until its host ends it. */
+  #isUsable(host: UpstreamHost, cluster: UpstreamCluster): boolean {
+    if (this.#config.tunnel !== undefined) return true;
+    return host.health !== 'unhealthy' && cluster.hosts.includes(host);
+  }
+
+  #placeOf(
+    key: string,
+    cluster: UpstreamCluster,
+    host: UpstreamHost,
+    client: Client,
+  ): SessionPlace {
+    return { key, cluster, host, chooseHost: () => this.#chooseHost(cluster, client) };
+  }
+
+  /** There is no host: Envoy has a session then where hosts are reached by tunnels, and ends it. */
+  #refuse(cluster: UpstreamCluster, client: Client, listener: ListenerInfo): void {
+    if (this.#config.tunnel === undefined) return;
+    const info = connectionStream(factsOf(client, listener), this.#parts.loop.clock);
+    info.responseFlags |= ResponseFlag.noHealthyUpstream;
+    this.#stats.refused();
+    this.#stats.ofCluster(cluster.name, cluster.stats.prefix, 'sess_tunnel_failure');
+    const { logs } = this.#logs;
+    const line = { logs, info, clusterName: cluster.name, traffic: new Traffic() };
+    writeSessionLine(line, 'UdpSessionEnd');
   }
 
   #chooseHost(cluster: UpstreamCluster, client: Client): UpstreamHost | undefined {
     const host = cluster.chooseHost(this.#balanceOf(client));
-    if (host !== undefined && isIP(host.ip) !== 0) return host;
-    countOf(cluster, CLUSTER.index.upstream_cx_none_healthy);
+    const isReached = this.#config.tunnel !== undefined || isIP(host?.ip ?? '') !== 0;
+    if (host !== undefined && isReached) return host;
+    if (this.#config.tunnel === undefined) {
+      countOf(cluster, CLUSTER.index.upstream_cx_none_healthy);
+    }
     return undefined;
   }
 
   #begin(place: SessionPlace, client: Client, listener: ListenerInfo): UdpSession | undefined {
     const { cluster, host, key } = place;
-    if (!host.tryOpenConnection(cluster.limits.DEFAULT, 'DEFAULT')) {
+    const isTunnelled = this.#config.tunnel !== undefined;
+    if (!isTunnelled && !host.tryOpenConnection(cluster.limits.DEFAULT, 'DEFAULT')) {
       countOf(cluster, CLUSTER.index.upstream_cx_overflow);
       this.#stats.refused();
       return undefined;
@@ -158,6 +195,7 @@ export class UdpProxyServer {
     const info = connectionStream(factsOf(client, listener), this.#parts.loop.clock);
     const session = new UdpSession(place, client, info, this.#sessionParts);
     this.#sessions.set(key, session);
+    session.start();
     return session;
   }
 
@@ -169,10 +207,6 @@ export class UdpProxyServer {
     };
     return { requestHeaders: NO_HEADERS, maxHostDraws: 0, refusesHost: () => false, computeHash };
   }
-}
-
-function isUsable(host: UpstreamHost, cluster: UpstreamCluster): boolean {
-  return host.health !== 'unhealthy' && cluster.hosts.includes(host);
 }
 
 function countOf({ stats }: UpstreamCluster, offset: number): void {

@@ -1,19 +1,22 @@
 /**
- * One client's datagrams to one host, and the host's answers: over a socket of its own, which hears
- * that host alone, until nothing has passed for the idle time.
+ * One client's datagrams to one host, and the host's answers, until nothing has passed for the idle
+ * time: over a socket of its own, which hears that host alone, or through a tunnel.
  */
-import { dictionary } from '../../shared/text/dictionary.ts';
 import type { AccessLog } from '../access-log/types.ts';
 import { LoopTimer, type TimerList, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { localSocketOf } from '../upstream-transport/upstream-transport.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import { CapsuleReader, datagramCapsule } from './capsules.ts';
 import { type DatagramHandler, DatagramSocket } from './datagram-socket.ts';
+import { writeSessionLine } from './session-log.ts';
+import type { TunnelRequests } from './tunnel-requests.ts';
+import { type TunnelOwner, TunnelWay } from './tunnel-way.ts';
 import { Traffic, type UdpStats } from './udp-stats.ts';
 
-const METADATA = 'udp.proxy.session';
 const IDLE = 0;
 const LOG = 1;
 
@@ -24,6 +27,9 @@ export interface SessionParts {
   readonly logInterval: TimerList | undefined;
   readonly maxAnswerBytes: number;
   readonly accessLogs: readonly AccessLog[];
+  readonly usesCapsules: boolean;
+  /** Undefined: hosts get datagrams. */
+  readonly tunnels: TunnelRequests | undefined;
   ended(session: UdpSession): void;
 }
 
@@ -39,30 +45,36 @@ export interface SessionPlace {
   readonly key: string;
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
+  /** The host of another attempt. */
+  readonly chooseHost: () => UpstreamHost | undefined;
 }
 
-export class UdpSession implements DatagramHandler, TimerOwner {
+/** How datagrams reach the host. */
+interface HostWay {
+  send(data: Buffer): void;
+  close(): unknown;
+}
+
+export class UdpSession implements DatagramHandler, TimerOwner, TunnelOwner {
   readonly key: string;
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
-  /** Of the cluster's hosts, when this one was last seen among them. */
+  /** The version of the cluster's hosts, when this one was last seen among them. */
   seenVersion: number;
   readonly #client: Client;
   readonly #parts: SessionParts;
   readonly #info: StreamInfo;
   readonly #traffic = new Traffic();
-  readonly #socket: DatagramSocket;
+  readonly #way: HostWay;
+  readonly #tunnel: TunnelWay | undefined;
+  readonly #capsules: CapsuleReader | undefined;
   readonly #idleTimer = new LoopTimer(this, IDLE);
   readonly #logTimer = new LoopTimer(this, LOG);
   #isOver = false;
 
-  /** The host's connection has been counted. */
-  constructor(
-    { key, cluster, host }: SessionPlace,
-    client: Client,
-    info: StreamInfo,
-    parts: SessionParts,
-  ) {
+  /** The host's connection has been counted, but that of a tunnel, which its pool counts. */
+  constructor(place: SessionPlace, client: Client, info: StreamInfo, parts: SessionParts) {
+    const { key, cluster, host } = place;
     this.key = key;
     this.cluster = cluster;
     this.host = host;
@@ -74,23 +86,37 @@ export class UdpSession implements DatagramHandler, TimerOwner {
     cluster.retained.hold();
     host.retained.hold();
     parts.stats.began();
-    this.#socket = DatagramSocket.connect(
-      host,
-      localSocketOf(cluster.resource, host.ip)?.source,
-      parts.loop,
-      this,
-    );
     parts.idle.arm(this.#idleTimer);
     parts.logInterval?.arm(this.#logTimer);
+    this.#capsules = parts.usesCapsules
+      ? new CapsuleReader((payload) => this.#answer(payload))
+      : undefined;
+    const { loop, tunnels } = parts;
+    if (tunnels === undefined) {
+      const from = localSocketOf(cluster.resource, host.ip)?.source;
+      this.#way = DatagramSocket.connect(host, from, loop, this);
+    } else {
+      const { chooseHost } = place;
+      const way = new TunnelWay({ loop, requests: tunnels, cluster, info, chooseHost }, host, this);
+      this.#tunnel = way;
+      this.#way = way;
+    }
+  }
+
+  /** Asks for the tunnel, where there is one; may end the session before it returns. */
+  start(): void {
+    this.#tunnel?.start();
   }
 
   /** From the client. */
   forward(data: Buffer): void {
+    if (this.#isOver) return;
     const { stats, idle } = this.#parts;
     stats.received(this.#traffic, data.length);
     idle.arm(this.#idleTimer);
-    stats.sentToHost(this.cluster, data.length);
-    this.#socket.send(data);
+    const sent = this.#capsules === undefined ? data : datagramCapsule(data);
+    if (this.#tunnel === undefined) stats.sentToHost(this.cluster, sent.length);
+    this.#way.send(sent);
   }
 
   /** From the host. */
@@ -102,7 +128,42 @@ export class UdpSession implements DatagramHandler, TimerOwner {
     }
     idle.arm(this.#idleTimer);
     stats.receivedFromHost(this.cluster, data.length);
-    stats.sent(this.#traffic, data.length);
+    this.#takeFromHost(data);
+  }
+
+  onTunnelOpened(): void {
+    this.#countOfCluster('sess_tunnel_success');
+    if (this.#parts.tunnels?.tunnel.logOnConnected === true)
+      this.#log('UdpTunnelUpstreamConnected');
+  }
+
+  onTunnelData(data: Buffer): void {
+    this.#parts.idle.arm(this.#idleTimer);
+    this.#countOfCluster('sess_rx_datagrams');
+    this.#takeFromHost(data);
+  }
+
+  onTunnelOverflow(): void {
+    this.#countOfCluster('sess_tunnel_buffer_overflow');
+  }
+
+  onTunnelEnd(isFailed: boolean): void {
+    if (isFailed) {
+      this.#countOfCluster('sess_tunnel_failure');
+      this.#info.responseFlags |=
+        ResponseFlag.upstreamConnectionFailure | ResponseFlag.upstreamRetryLimitExceeded;
+    }
+    this.end(false);
+  }
+
+  /** What is no capsule ends a tunnel: nothing behind it can be read. */
+  #takeFromHost(data: Buffer): void {
+    if (this.#capsules === undefined) this.#answer(data);
+    else if (!this.#capsules.read(data) && this.#tunnel !== undefined) this.end(false);
+  }
+
+  #answer(data: Buffer): void {
+    this.#parts.stats.sent(this.#traffic, data.length);
     this.#client.door.send(data, this.#client);
   }
 
@@ -129,9 +190,10 @@ export class UdpSession implements DatagramHandler, TimerOwner {
     this.#isOver = true;
     this.#idleTimer.disarm();
     this.#logTimer.disarm();
-    void this.#socket.close();
+    void this.#way.close();
     const { parts, cluster, host } = { parts: this.#parts, cluster: this.cluster, host: this.host };
-    host.closeConnection(cluster.limits.DEFAULT, 'DEFAULT');
+    if (this.#tunnel === undefined) host.closeConnection(cluster.limits.DEFAULT, 'DEFAULT');
+    else if (isIdle) this.#info.responseFlags |= ResponseFlag.streamIdleTimeout;
     parts.stats.ended(isIdle);
     parts.ended(this);
     this.#info.endMs = parts.loop.clock.ms;
@@ -146,25 +208,12 @@ export class UdpSession implements DatagramHandler, TimerOwner {
   }
 
   #log(type: StreamInfo['accessLogType']): void {
-    const { accessLogs } = this.#parts;
-    if (accessLogs.length === 0) return;
-    const info = this.#info;
-    const { bytesReceived, bytesSent, datagramsReceived, datagramsSent } = this.#traffic;
-    info.accessLogType = type;
-    info.bytesReceived = bytesReceived;
-    info.bytesSent = bytesSent;
-    info.dynamicMetadata ??= new Map();
-    info.dynamicMetadata.set(
-      METADATA,
-      dictionary<unknown>([
-        ['bytes_received', bytesReceived],
-        ['bytes_sent', bytesSent],
-        ['cluster_name', this.cluster.name],
-        ['datagrams_received', datagramsReceived],
-        ['datagrams_sent', datagramsSent],
-        ['errors_sent', this.#traffic.errorsSent],
-      ]),
-    );
-    for (const log of accessLogs) log.log(info);
+    const line = {
+      logs: this.#parts.accessLogs,
+      info: this.#info,
+      clusterName: this.cluster.name,
+      traffic: this.#traffic,
+    };
+    writeSessionLine(line, type);
   }
 }

@@ -11,7 +11,7 @@ export interface AnswerOrigin {
   readonly info: Pick<StreamInfo, 'isInternalRequest' | 'upstreamHost'>;
   /** The upstream said so. */
   readonly isCanary: boolean;
-  /** Of this server; empty: unknown. */
+  /** The zone of this server; empty: unknown. */
   readonly ownZone: string;
 }
 

@@ -25,7 +25,7 @@ export class CallStats {
     this.#prefix = prefix;
   }
 
-  /** Of `service.method`; without one, of the cluster. */
+  /** The counters of `service.method`; without one, of the cluster. */
   of(protocol: CallProtocol, method?: string): CallCounters {
     const key = method === undefined ? protocol : `${protocol}.${method}`;
     const known = this.#methods.get(key);

@@ -3,7 +3,11 @@
  * name, or one that chooses among its own hosts; with what such a cluster needs beside it.
  */
 import { KindTable } from '../../shared/resources/by-kind.ts';
-import type { NestedPolicy, ProvidedPolicy } from '../../shared/resources/clusters/lb-policy.ts';
+import type {
+  NestedPolicy,
+  ProvidedPolicy,
+  ScriptPolicy,
+} from '../../shared/resources/clusters/lb-policy.ts';
 import type {
   AggregatePolicy,
   ForwardProxyPolicy,
@@ -109,12 +113,18 @@ function followRequests(
   });
 }
 
-function amongOwnHosts(policy: NestedPolicy, balanced: BalancedCluster): LoadBalancer {
+function amongOwnHosts(
+  policy: NestedPolicy | ScriptPolicy,
+  balanced: BalancedCluster,
+): LoadBalancer {
   const { cluster, context, tableStats } = balanced;
   const { resource, stats } = cluster;
   const isFirstWorker = context.duty.workerIndex === 0;
   return makeBalancer(policy, {
     healthyPanicThreshold: resource.healthyPanicThreshold,
+    cluster: { name: cluster.name, statPrefix: stats.prefix },
+    stats: context.stats,
+    scripts: context.scripts,
     runtime: context.runtime,
     ownLocality: context.ownLocality,
     localCluster: localClusterOf(cluster.name, context),

@@ -12,6 +12,7 @@ import type { Runtime } from '../loop/runtime.ts';
 import type { FilterFactory } from '../stream/filter.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
+import type { HostModules } from '../scripts/host-modules.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { UpstreamCluster } from './cluster.ts';
 import type { InternalTarget } from '../upstream-transport/upstream-transport.ts';
@@ -50,10 +51,12 @@ export interface ClusterContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly secrets: SecretStore;
+  /** Modules of the operator. */
+  readonly scripts: HostModules;
   readonly taps: Pick<Taps, 'watch'>;
   /** Debug lines of component `connection`. */
   readonly log: (line: string) => void;
   readonly ownLocality: ZonePickerParts['ownLocality'];
-  /** Of the cluster that this server is one of; undefined: none is configured. */
+  /** The cluster that this server is one of; undefined: none is configured. */
   readonly localClusterName: string | undefined;
 }

@@ -39,7 +39,7 @@ export class ClusterManager {
   /** Versions that get ready to take the place of those in use. */
   readonly #coming = new Set<UpstreamCluster>();
   readonly #idle = new LazyClusters();
-  /** Of those that idle. */
+  /** The tables of those that idle. */
   readonly #tables: LazyTables;
 
   constructor(context: ClusterContext) {

@@ -170,9 +170,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     }
   }
 
-  /**
-   * A pool for a request that is about to begin there.
-   */
+  /** A pool for a request that is about to begin there. */
   poolOf(host: UpstreamHost, priority: Priority, whom: PoolWish): HttpPool {
     const pool = this.#pools.http(host, priority, whom);
     this.#preconnecting?.connectAhead((next) => this.#pools.http(next, priority, whom));
@@ -296,5 +294,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.stats.release();
     this.#tableStats.release();
     this.#attemptFilters?.release();
+    this.#balancer.release?.();
   }
 }

@@ -31,7 +31,7 @@ const LOG_FORMAT =
 /** Lines are written, and nobody ever sees them. */
 const NOWHERE = '/dev/null';
 
-/** Of a worker that nobody knows. */
+/** The heritage of a worker that nobody knows. */
 export const WARM_UP_HERITAGE: WorkerHeritage = {
   workerIndex: 0,
   concurrency: 1,

@@ -16,7 +16,6 @@ import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
 import { restartConnectionIds } from '../stream/connection-facts.ts';
 import { restartUpstreamConnectionIds } from '../upstream/pools/connection-ids.ts';
-import { callBusyFunctions } from './busy-functions.ts';
 import { BACK, FRONT, WARM_UP_HERITAGE, warmUpResources } from './warm-up-resources.ts';
 
 /** From its begin to its end, however busy the machine is; a start waits no longer for it. */
@@ -83,7 +82,6 @@ class WarmUp {
       for (let count = 0; count < CONNECTIONS && !this.#isEnded; count += 1) {
         await this.#ask(REQUESTS_PER_CONNECTION);
       }
-      if (!this.#isEnded) callBusyFunctions(this.#stats);
     } catch {
       // The worker is what it would be without a warm-up.
     }

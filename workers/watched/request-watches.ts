@@ -2,8 +2,7 @@
  * Single requests whose way is written to the log at debug, whatever the log's level: those that an
  * operator asks for, as many and for as long as they say. Every other request is left alone.
  */
-import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
-import { isIP } from '../../shared/addresses/ip-text.ts';
+import { compileClient } from '../../shared/addresses/client-match.ts';
 import { matchesGlob } from '../../shared/logging/file-pattern.ts';
 import type { WatchOrder } from '../../shared/logging/watch-order.ts';
 import type { Clock } from '../../shared/process/clock.ts';
@@ -79,11 +78,4 @@ export class RequestWatches {
       return false;
     return isClient(info.downstreamRemoteAddress.ip);
   }
-}
-
-function compileClient(client: string | undefined): (ip: string) => boolean {
-  if (client === undefined) return () => true;
-  const [address = '', length] = client.split('/');
-  if (isIP(address) === 0) return () => false;
-  return compileIpRanges([{ address, prefixLength: length === undefined ? 128 : Number(length) }]);
 }

@@ -3,7 +3,7 @@ import type { HeaderMap } from '../stream/header-map.ts';
 import type { AttemptTarget, AttemptTrace, RequestTrace } from '../stream/request-trace.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 
-/** Of a message's fields. */
+/** The limit of a message's fields. */
 const FIELDS_MAX = 100;
 const VALUE_MAX = 200;
 /** What clients prove who they are with. */

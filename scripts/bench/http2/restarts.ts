@@ -37,9 +37,9 @@ const WORDS = [
   ['--drain-strategy', 'immediate'],
   ['--parent-shutdown-time-s', String(PARENT_SHUTDOWN_SECONDS)],
 ].flat();
-/** Of 50 ms each: a long answer ends within the time that the parent has. */
+/** Each takes 50 ms: a long answer ends within the time that the parent has. */
 const LONG_PIECES = 40;
-/** Of 50 ms each as well: 14 hours. */
+/** Each takes 50 ms as well: 14 hours in all. */
 const ENDLESS_PIECES = 1e6;
 const ENDLESS_STREAMS = 5;
 const REST_MS = 10;

@@ -13,7 +13,7 @@ export interface PageStats {
   readonly bytes: number;
   /** Medians. */
   readonly ms: number;
-  /** Of the process that answers. */
+  /** Processor time of the process that answers. */
   readonly cpuMs: number;
 }
 

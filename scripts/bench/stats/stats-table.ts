@@ -213,7 +213,7 @@ function printLookups(): void {
   }
 }
 
-/** Of processor time. */
+/** The processor time of one lookup. */
 function nanosecondsPerLookup(lookups: RecentLookups, names: readonly string[]): number {
   const count = 2_000_000;
   const begun = process.cpuUsage().user;

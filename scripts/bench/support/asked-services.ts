@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOAD_CORE, startPinned, waitForPort, type Running } from './processes.ts';
 
-/** Of the services, beside the upstream's port: HTTP/1, and HTTP/2. */
+/** The services' ports lie this far beside the upstream's port: HTTP/1, and HTTP/2. */
 export const SERVICE_PORT_OFFSET = 2;
 export const GRPC_SERVICE_PORT_OFFSET = 3;
 

@@ -25,9 +25,9 @@ export interface FilterParts {
 export interface BootstrapParts {
   readonly port: number;
   readonly upstreamPort: number;
-  /** Of every path but `/`, with the trait `second_cluster`. */
+  /** Serves every path but `/`, with the trait `second_cluster`. */
   readonly secondUpstreamPort?: number;
-  /** Of the listener; absent: plain bytes. */
+  /** The listener's certificate; absent: plain bytes. */
   readonly certificate?: CertificateFiles;
   readonly traits?: readonly Trait[];
   readonly filters?: FilterParts;
@@ -40,9 +40,9 @@ export interface BootstrapParts {
 /** Requests whose path begins so reach the upstream without it, with the trait `prefix_rewrite`. */
 export const REWRITTEN_PREFIX = '/application/';
 
-/** Of the upstream that speaks HTTP/2, beside the one of HTTP/1. */
+/** The upstream that speaks HTTP/2 listens this far beside the one of HTTP/1. */
 export const HTTP2_PORT_OFFSET = 1;
-/** Of the Redis beside them. */
+/** Redis listens this far beside them. */
 export const REDIS_PORT_OFFSET = 4;
 
 const EXTENSIONS = 'type.googleapis.com/envoy.extensions';

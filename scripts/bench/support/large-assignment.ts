@@ -8,8 +8,8 @@ export const CHANGES = [
 ] as const;
 
 /**
- * Of the cluster `large`: the hosts that change differ between an even and an odd round, and lie
- * apart.
+ * The assignment of the cluster `large`: the hosts that change differ between an even and an odd
+ * round, and lie apart.
  */
 export function largeAssignment(round: number, changed: number): object {
   const apart = HOSTS / changed;

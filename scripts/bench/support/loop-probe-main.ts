@@ -90,7 +90,7 @@ function workMs({ startMs, endMs, cpuMs }: Block, collections: readonly Collecti
   return Math.max(0, cpuMs - collectedMs);
 }
 
-/** Of this thread alone, from the first number of its schedstat. */
+/** The processor time of this thread alone, from the first number of its schedstat. */
 function threadCpuMs(): number {
   const text = readFileSync('/proc/thread-self/schedstat', 'latin1');
   return Number(text.slice(0, text.indexOf(' '))) / NANOSECONDS;

@@ -10,7 +10,7 @@ import { connect, type Socket } from 'node:net';
 export interface OpenLoopResult {
   readonly sent: number;
   readonly failed: number;
-  /** Of the requests that were due in the time, in milliseconds. */
+  /** The latencies of the requests that were due in the time, in milliseconds. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;

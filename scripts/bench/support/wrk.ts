@@ -19,7 +19,7 @@ export interface Load {
 }
 
 export interface LoadResult {
-  /** Of the whole run. */
+  /** All requests of the whole run. */
   readonly requests: number;
   readonly requestsPerSecond: number;
   readonly p99Ms: number;

@@ -46,7 +46,7 @@ export interface Question extends Pick<FleetOptions, 'prepare' | 'fields'> {
 }
 
 export interface LeakEnvironment {
-  /** Of a server that answers every request. */
+  /** The port of a server that answers every request. */
   readonly upstreamPort: number;
   /** A folder for logs. */
   readonly logs: string;

@@ -28,7 +28,7 @@ const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ['x64', 'amd64'],
   ['arm64', 'arm64'],
 ]);
-/** Of xz: the package grows by a tenth with 1, and is made in a third of the time. */
+/** The level of xz: the package grows by a tenth with 1, and is made in a third of the time. */
 const LEVEL = process.env['SLUICE_DEB_LEVEL'] ?? '6';
 
 const { version } = readManifest();

@@ -44,7 +44,7 @@ export function changelogText(version: string): string {
   ].join('\n');
 }
 
-/** Of Sluice, of the runtime, and of what is packed into it. */
+/** The licences of Sluice, of the runtime, and of what is packed into it. */
 export function copyrightText(nodeLicence: string): string {
   return [
     'Sluice',
@@ -64,7 +64,7 @@ export function copyrightText(nodeLicence: string): string {
   ].join('\n');
 }
 
-/** Of each file, as dpkg checks them. */
+/** A line for each file, as dpkg checks them. */
 export function md5sums(root: string, files: readonly string[]): string {
   return files
     .map((path) => {

@@ -34,7 +34,9 @@ export interface World extends AsyncDisposable {
   readonly echo: GrpcPeer;
   readonly processor: ProcessorPeer;
   readonly datagrams: DatagramHost;
-  /** Of a host that speaks TLS with a certificate for `secure.test` and answers `secure`. */
+  /**
+   * The port of a host that speaks TLS with a certificate for `secure.test` and answers `secure`.
+   */
   readonly securePort: number;
   readonly authority: TestAuthority;
   readonly signer: Signer;

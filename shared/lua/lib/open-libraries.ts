@@ -12,11 +12,12 @@ import {
 import { baseLibrary, giveStringsMethods } from './base-library.ts';
 import { Arguments } from './check-arguments.ts';
 import { coroutineLibrary } from './coroutine-library.ts';
+import { type ModuleHost, openModules } from './module-library.ts';
 import { bitLibrary, mathLibrary, osLibrary, refusedFunction, tableOf } from './small-libraries.ts';
 import { stringLibrary } from './string-library.ts';
 import { tableLibrary, unpack } from './table-library.ts';
 
-export interface ScriptHost {
+export interface ScriptHost extends ModuleHost {
   /** A line that a script prints. */
   print(line: string): void;
   /** Compiles a chunk; an error of its syntax is a LuaError. */
@@ -68,8 +69,7 @@ export function openLibraries(state: LuaState, host: ScriptHost): void {
   globals.set('_G', globals);
   globals.set('_VERSION', 'Lua 5.1');
   loaded.set('_G', globals);
-  globals.set('package', tableOf({ loaded, path: '', cpath: '', preload: new LuaTable() }));
-  globals.set('require', (...args: LuaValue[]) => required(state, check.text(args, 0), loaded));
+  openModules(state, check, { host, loaded });
   giveStringsMethods(state, globals.get('string') as LuaTable);
 }
 
@@ -83,14 +83,6 @@ function traceback(args: readonly LuaValue[]): LuaValue {
   if (message !== undefined && typeof message !== 'string' && typeof message !== 'number')
     return message;
   return `${message === undefined ? '' : `${message}\n`}stack traceback:`;
-}
-
-function required(state: LuaState, name: string, loaded: LuaTable): LuaValue {
-  const module = loaded.get(name);
-  if (module === undefined) {
-    throw state.hostFailure(`module '${name}' not found: scripts load no files here`);
-  }
-  return module;
 }
 
 function loaders(

@@ -1,6 +1,6 @@
 /** Lua's patterns. Each step of a match counts, so that no pattern runs for ever. */
 
-/** Of one search: a few milliseconds. */
+/** The steps of one search: a few milliseconds. */
 const STEPS_MAX = 500_000;
 const LEVELS_MAX = 200;
 const CAPTURES_MAX = 32;

@@ -29,7 +29,7 @@ export class LinearMatcher {
   #partExits: LoneExits | undefined;
   #walker: Walker | undefined;
   #track: Track | undefined;
-  /** Of the text that `#run` reads. */
+  /** The length of the text that `#run` reads. */
   #length = 0;
   /** Where `#run` stopped, and in which state. */
   #place = 0;

@@ -31,7 +31,7 @@ export interface Edges {
 
 export interface Program {
   readonly ops: Uint8Array;
-  /** Of `set` the class, of `empty` the conditions, of `capture` the slot. */
+  /** The argument: of `set` the class, of `empty` the conditions, of `capture` the slot. */
   readonly args: Int32Array;
   readonly forward: Edges;
   readonly backward: Edges;

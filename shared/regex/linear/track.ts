@@ -40,7 +40,7 @@ export class Track {
   #lowest = 0;
   #isStale = true;
   #generation = 0;
-  /** Of states that the automaton does not keep, or of all. */
+  /** Kernels of states that the automaton does not keep, or of all. */
   readonly #kernels: Int32Array[] = [];
   #hasAllKernels = false;
   /** States of the automaton, 0 where it does not keep them. */

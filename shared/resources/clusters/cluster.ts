@@ -45,7 +45,7 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly maxRequestsPerConnection?: number;
   /** Connections for as many requests as there are, times this; absent: as many as there are. */
   readonly preconnect?: PreconnectRatios;
-  /** Of hosts with several addresses, what is tried first; absent: the first. */
+  /** The family that is tried first for hosts with several addresses; absent: the first. */
   readonly firstFamily?: 'v4' | 'v6';
   /** Connections of one client's connection serve no other. */
   readonly hasPoolPerClient?: true;
@@ -65,7 +65,7 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly ignoreNewHostsUntilFirstHealthCheck: boolean;
   /** When hosts come or go, later requests to all others get connections of their own. */
   readonly renewsPoolsWithHosts?: true;
-  /** Of its typed metadata: whom tokens for its hosts are for. */
+  /** The audience of its typed metadata: whom tokens for its hosts are for. */
   readonly gcpAudience?: GcpAudience;
   readonly metadata?: Metadata;
   readonly trackClusterStats: {
@@ -93,7 +93,7 @@ export interface CircuitBreakerThresholds {
   readonly maxRequests: number;
   readonly maxRetries: number;
   readonly maxConnectionPools?: number;
-  /** Of each host, whose connections of both priorities count. */
+  /** The limit of each host, whose connections of both priorities count. */
   readonly maxConnectionsPerHost?: number;
   /** Publish what is left until each limit. */
   readonly trackRemaining?: boolean;
@@ -113,7 +113,9 @@ export interface UpstreamHttpOptions {
   /** 0 disables. The API's default is one hour. */
   readonly idleTimeoutMs: number;
   readonly maxConnectionDurationMs?: number;
-  /** Of one try of a request, from the moment that it has a connection; 0: none. */
+  /**
+   * The time limit of one attempt of a request, from the moment that it has a connection; 0: none.
+   */
   readonly maxStreamDurationMs: number;
   readonly maxResponseHeadersKb: number;
   readonly maxHeadersCount: number;
@@ -141,9 +143,9 @@ export interface UpstreamNameOptions {
 
 /** From 1 to 3. */
 interface PreconnectRatios {
-  /** Of the requests to a host. */
+  /** Connections by the requests to a host. */
   readonly perHost: number;
-  /** Of the requests to all hosts: connections to those that will be chosen next. */
+  /** Connections by the requests to all hosts: those to hosts that will be chosen next. */
   readonly predictive: number;
 }
 
@@ -170,8 +172,7 @@ export interface ClusterHostsResource {
   /** Requests that are answered instead of being sent; absent: none. */
   readonly dropOverload?: DropOverload;
   /**
-   * Of a cluster with checks: which version of it the hosts are of, which tells of what checks
-   * find.
+   * The version of a cluster with checks that the hosts are of; it tells of what checks find.
    */
   readonly version?: number;
   /** Where open connections and requests of each priority are counted; see breaker-page.ts. */

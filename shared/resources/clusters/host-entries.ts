@@ -23,11 +23,14 @@ export interface AlikeHosts {
 /** Entries are not longer, so that they can be sent, and taken apart, in parts. */
 const HOSTS_PER_ENTRY = 256;
 
+/** Hosts that are packed in one step. */
+const HOSTS_PER_STEP = 512;
+
 /** `positionOf` says where the worker has a host in exactly this state, -1 for nowhere. */
-export function packHosts(
+export function* packHostsInSteps(
   hosts: readonly HostResource[],
   positionOf: (host: HostResource) => number,
-): readonly HostEntry[] {
+): Generator<undefined, readonly HostEntry[], undefined> {
   const entries: HostEntry[] = [];
   let alike: HostResource[] = [];
   /** Others may be said to be like the first of `alike`. */
@@ -40,7 +43,8 @@ export function packHosts(
     if (like !== undefined) entries.push(more.length === 0 ? like : alikeOf(like, alike));
     alike = [];
   };
-  for (const host of hosts) {
+  for (const [at, host] of hosts.entries()) {
+    if ((at + 1) % HOSTS_PER_STEP === 0) yield;
     const position = positionOf(host);
     if (position >= 0) {
       if (alike.length > 0 || position !== from + count) end();
@@ -67,7 +71,11 @@ export function packHosts(
 
 /** All of them, where the worker has none. */
 export function packAllHosts(hosts: readonly HostResource[]): readonly HostEntry[] {
-  return packHosts(hosts, () => -1);
+  const steps = packHostsInSteps(hosts, () => -1);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 export function isKept(entry: HostEntry): entry is KeptHosts {
@@ -82,7 +90,7 @@ export function countHosts(entries: readonly HostEntry[]): number {
   return entries.reduce((sum, entry) => sum + ('count' in entry ? entry.count : 1), 0);
 }
 
-/** Undoes `packHosts` for entries that are hosts. */
+/** Undoes `packHostsInSteps` for entries that are hosts. */
 export function unpackHosts(entry: HostResource | AlikeHosts): readonly HostResource[] {
   if (!isAlikes(entry)) return [entry];
   const { like, addresses } = entry;

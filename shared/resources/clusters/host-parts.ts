@@ -38,7 +38,7 @@ export function weightOf(hosts: readonly HostEntry[]): number {
   return hosts.reduce((sum, host) => sum + entryWeight(host), 0);
 }
 
-type PutHosts = Extract<ResourceUpdate, { readonly op: 'put_hosts' }>;
+export type PutHosts = Extract<ResourceUpdate, { readonly op: 'put_hosts' }>;
 
 /** A line of addresses is read as one, about as fast as so many hosts. */
 const LINE_WEIGHT = 16;
@@ -48,22 +48,38 @@ function entryWeight(entry: HostEntry): number {
 }
 
 function isLarge(update: ResourceUpdate): update is PutHosts {
-  return update.op === 'put_hosts' && weightOf(update.hosts.hosts) > HOSTS_PER_PART;
+  if (update.op !== 'put_hosts' || update.more === true) return false;
+  return weightOf(update.hosts.hosts) >= HOSTS_PER_PART + LINE_WEIGHT;
 }
 
 function split(update: PutHosts): readonly PutHosts[] {
-  const { hosts: set } = update;
-  const parts: PutHosts[] = [];
-  let hosts: HostEntry[] = [];
+  const parts = [...partsOf(update.hosts.hosts)];
+  return partsAsUpdates(update, parts);
+}
+
+/** As `splitHosts`, of one set whose entries were cut before. */
+export function partsAsUpdates(
+  update: PutHosts,
+  parts: readonly (readonly HostEntry[])[],
+): readonly PutHosts[] {
+  return parts.map((hosts, at) => {
+    const part = { ...update, hosts: { ...update.hosts, hosts } };
+    return at === parts.length - 1 ? part : { ...part, more: true };
+  });
+}
+
+/** At least one. */
+export function* partsOf(entries: readonly HostEntry[]): Generator<readonly HostEntry[]> {
+  let part: HostEntry[] = [];
   let weight = 0;
-  for (const [at, host] of set.hosts.entries()) {
-    hosts.push(host);
-    weight += entryWeight(host);
-    const isLast = at === set.hosts.length - 1;
-    if (weight < HOSTS_PER_PART && !isLast) continue;
-    parts.push({ ...update, hosts: { ...set, hosts }, ...(isLast ? {} : { more: true }) });
-    hosts = [];
+  for (let at = 0; at < entries.length; at++) {
+    const entry = entries[at] as HostEntry;
+    part.push(entry);
+    weight += entryWeight(entry);
+    if (weight < HOSTS_PER_PART || at === entries.length - 1) continue;
+    yield part;
+    part = [];
     weight = 0;
   }
-  return parts;
+  yield part;
 }

@@ -72,10 +72,10 @@ export function mayBeLazy({ cluster, hosts }: ClusterWithHosts): boolean {
 
 /** What statistics say of the table of a cluster that idles follows from this. */
 export interface LazyTable {
-  /** Of the cluster. */
+  /** The cluster's name. */
   readonly name: string;
   readonly statName: string;
-  /** Of a ring; of Maglev's table. */
+  /** The sizes of a ring, or of Maglev's table. */
   readonly sizes: { readonly minRingSize: number; readonly maxRingSize: number } | number;
   /** All of one weight. */
   readonly hosts: number;

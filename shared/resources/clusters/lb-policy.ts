@@ -4,9 +4,10 @@
  * Source: envoy.config.cluster.v3.Cluster and envoy.extensions.load_balancing_policies.
  */
 
-import type { Struct } from '../../text/dictionary.ts';
 import type { OfKind } from '../by-kind.ts';
+import type { ScriptModule } from '../../scripts/script-module.ts';
 import type { HashPolicy, MetadataKey } from '../routes/route.ts';
+import type { SubsetOptions } from './subset-policy.ts';
 import type { AggregatePolicy, ForwardProxyPolicy, OriginalDstPolicy } from './provided-policy.ts';
 
 /** Policies that choose among hosts whatever the request is. */
@@ -30,7 +31,7 @@ export type NestedPolicy =
 /** A cluster that brings its own balancer has one of these. */
 export type ProvidedPolicy = AggregatePolicy | OriginalDstPolicy | ForwardProxyPolicy;
 
-export type LbPolicy = NestedPolicy | ProvidedPolicy;
+export type LbPolicy = NestedPolicy | ScriptPolicy | ProvidedPolicy;
 
 /** What the place of hosts counts. */
 export type LocalityChoice =
@@ -114,6 +115,17 @@ interface OverrideHostPolicy {
   readonly child: NestedPolicy;
 }
 
+/** A module of the operator's own chooses; else the child does. It stands outermost. */
+export interface ScriptPolicy {
+  readonly kind: 'script';
+  readonly module: ScriptModule;
+  /** JSON, which the module's schema reads. */
+  readonly settings: string;
+  readonly loopTimeoutMs: number;
+  readonly loadTimeoutMs: number;
+  readonly child: NestedPolicy;
+}
+
 /** The outermost policy of that kind, if there is one. */
 export function findPolicy<Kind extends LbPolicy['kind']>(
   root: LbPolicy,
@@ -146,7 +158,11 @@ const FORESEEABLE: ReadonlySet<string> = new Set<PickingPolicy['kind']>([
 
 /** The hosts of the next requests are known before these are there. */
 export function isForeseeable(root: LbPolicy): boolean {
-  return FORESEEABLE.has(innermostPolicy(root).kind) && findPolicy(root, 'subset') === undefined;
+  return (
+    FORESEEABLE.has(innermostPolicy(root).kind) &&
+    findPolicy(root, 'subset') === undefined &&
+    findPolicy(root, 'script') === undefined
+  );
 }
 
 function childOf(policy: LbPolicy): LbPolicy | undefined {
@@ -196,8 +212,8 @@ export interface LoadReportOptions {
   readonly expirationMs: number;
   readonly updateMs: number;
   /**
-   * Of a report, what says how much of the host is in use, before its general figures; see
-   * load-report.ts.
+   * The names in a load report that say how much of the host is in use, before its general figures;
+   * see load-report.ts.
    */
   readonly metricNames: readonly string[];
   /** What the share of errors adds to a host's utilization is multiplied by it. */
@@ -251,33 +267,6 @@ export interface LeastRequestOptions {
   readonly activeRequestBiasKey?: string;
   /** All hosts are looked at, not only some that are drawn. */
   readonly scansAll?: true;
-}
-
-export interface SubsetOptions {
-  readonly fallback: 'NO_FALLBACK' | 'ANY_ENDPOINT' | 'DEFAULT_SUBSET';
-  /** What the hosts of the default subset have in their `envoy.lb` metadata. */
-  readonly defaultSubset: Struct;
-  readonly selectors: readonly SubsetSelector[];
-  /** A request may name more keys than a selector has. */
-  readonly allowsRedundantKeys: boolean;
-  readonly weighsLocalities: boolean;
-  /** A locality counts as much as the share of its hosts that are in the subset. */
-  readonly scalesLocalityWeight: boolean;
-  /** Where the fallback finds no host, any host is taken. */
-  readonly panicsToAny: boolean;
-  /** A host with a list is in the subset of each of its values. */
-  readonly listsAsAny: boolean;
-  /** `fallback_list` in a request's metadata names what to try one after the other. */
-  readonly triesFallbackList: boolean;
-}
-
-export interface SubsetSelector {
-  /** Sorted, without repetitions. */
-  readonly keys: readonly string[];
-  readonly isSingleHost: boolean;
-  /** Undefined: that of the cluster. */
-  readonly fallback?: 'NO_FALLBACK' | 'ANY_ENDPOINT' | 'DEFAULT_SUBSET' | 'KEYS_SUBSET';
-  readonly fallbackKeys: readonly string[];
 }
 
 export const RING_DEFAULTS: RingHashOptions = {

@@ -9,7 +9,7 @@ import type { ClusterResource, HostResource } from './cluster.ts';
 
 export const SOCKET_MATCH_NAMESPACE = 'envoy.transport_socket_match';
 
-/** Of the statistics of hosts that no match is for. */
+/** The name in the statistics for hosts that no match is for. */
 export const NO_MATCH = 'default';
 
 export interface ChosenSocket extends UpstreamSocketOptions {

@@ -12,7 +12,7 @@ export interface FilterResource<Kind extends string = string, Options = object> 
   readonly isOffByDefault?: true;
 }
 
-/** Of a filter that needs none: what a route says is all. */
+/** The options of a filter that needs none: what a route says is all. */
 export type NoOptions = Readonly<Record<never, never>>;
 
 export interface Declaration<Settings extends Kinded> {

@@ -9,6 +9,7 @@ import { ADMISSION_CONTROL_DECLARATION } from './http/limits/admission-control.t
 import { AWS_LAMBDA_DECLARATION } from './http/aws/lambda.ts';
 import { AWS_REQUEST_SIGNING_DECLARATION } from './http/aws/request-signing.ts';
 import { BANDWIDTH_LIMIT_DECLARATION } from './http/limits/bandwidth-limit.ts';
+import { BANDWIDTH_SHARE_DECLARATION } from './http/limits/bandwidth-share.ts';
 import { BASIC_AUTH_DECLARATION } from './http/auth/basic-auth.ts';
 import { BODY_SIZE_LIMIT_DECLARATION } from './http/limits/body-size-limit.ts';
 import { BUFFER_DECLARATION } from './http/limits/buffer.ts';
@@ -93,6 +94,7 @@ const HTTP_FILTERS = [
   AWS_LAMBDA_DECLARATION,
   AWS_REQUEST_SIGNING_DECLARATION,
   BANDWIDTH_LIMIT_DECLARATION,
+  BANDWIDTH_SHARE_DECLARATION,
   JWT_AUTHN_DECLARATION,
   IP_TAGGING_DECLARATION,
   GEOIP_DECLARATION,

@@ -9,6 +9,7 @@ import { NETWORK_LOCAL_RATE_LIMIT_DECLARATION } from './network/local-rate-limit
 import { NETWORK_RATE_LIMIT_DECLARATION } from './network/rate-limit.ts';
 import { NETWORK_RBAC_DECLARATION } from './network/rbac.ts';
 import { REDIS_PROXY_DECLARATION } from './network/redis-proxy.ts';
+import { NETWORK_SCRIPT_DECLARATION } from './network/script.ts';
 import { SET_FILTER_STATE_DECLARATION } from './network/set-filter-state.ts';
 import { SNI_CLUSTER_DECLARATION } from './network/sni-cluster.ts';
 import { SNI_FORWARD_PROXY_DECLARATION } from './network/sni-dynamic-forward-proxy.ts';
@@ -33,6 +34,7 @@ const GATE_FILTERS = [
   SET_FILTER_STATE_DECLARATION,
   SNI_FORWARD_PROXY_DECLARATION,
   NETWORK_GEOIP_DECLARATION,
+  NETWORK_SCRIPT_DECLARATION,
 ] as const;
 
 /** Filters that end a chain of bytes. */

@@ -5,7 +5,7 @@
 import type { CelExpression } from '../../cel/expression.ts';
 import type { AddressRange, RuntimeFraction, StringMatcher, ValueMatcher } from './matchers.ts';
 
-/** Of which message the headers are. */
+/** The message whose headers are meant. */
 export type HeaderInput =
   | 'request_header'
   | 'request_trailer'
@@ -28,7 +28,7 @@ export type PlainInput =
   /** Linux namespaces of listeners: there are none here. */
   | 'network_namespace'
   | 'server_name'
-  /** Of connections whose filter chain is not chosen yet, as listener filters found it. */
+  /** Inputs of connections whose filter chain is not chosen yet, as listener filters found them. */
   | 'transport_protocol'
   | 'application_protocols'
   | 'uri_san'
@@ -90,7 +90,7 @@ export type MatcherTree<Action> = (
       }[];
     }
   | {
-      /** Of prefixes the longest comes first. */
+      /** The kind of the map; the longest of prefixes comes first. */
       readonly kind: 'exact' | 'prefix';
       readonly input: MatchInput;
       readonly branches: readonly { readonly key: string; readonly onMatch: OnMatch<Action> }[];

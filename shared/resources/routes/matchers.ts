@@ -25,7 +25,7 @@ export interface CompiledRegex {
 /** The longest texts that V8 is sure to be fast with; -1 when there are none. */
 export interface BacktrackingLimits {
   readonly anyText: number;
-  /** Of texts without a line feed. */
+  /** The pattern for texts without a line feed. */
   readonly oneLine: number;
 }
 

@@ -91,7 +91,7 @@ export type RateLimitAction =
       readonly kind: 'jwt_claim';
       readonly key: string;
       readonly place: 'header' | 'cookie';
-      /** Of a header in lower case. */
+      /** The name of a header in lower case. */
       readonly name: string;
       /** In front of the token; empty: there is none. */
       readonly prefix: string;

@@ -6,6 +6,7 @@
 import type { Dictionary, Struct } from '../../text/dictionary.ts';
 import type { HeaderChanges } from './headers.ts';
 import type { HeaderMutationRule } from '../filters/http/header-mutation.ts';
+import type { LuaScript } from '../filters/http/lua/lua.ts';
 import type { CorsPolicy } from '../filters/http/cors.ts';
 import type { RateLimitPolicy } from './rate-limits.ts';
 import type { TracedRoute } from '../tracing/tracing.ts';
@@ -137,7 +138,7 @@ export type ClusterSpecifier =
   | { readonly kind: 'cluster'; readonly name: string }
   | { readonly kind: 'cluster_header'; readonly header: string }
   /** A script, whose text has one character per byte, names it. */
-  | { readonly kind: 'script'; readonly source: string; readonly defaultCluster: string }
+  | { readonly kind: 'script'; readonly script: LuaScript; readonly defaultCluster: string }
   | {
       readonly kind: 'weighted';
       readonly clusters: readonly WeightedCluster[];

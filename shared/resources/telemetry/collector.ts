@@ -11,7 +11,7 @@ export interface CollectorService {
   readonly headers: readonly HeaderValueOption[];
 }
 
-/** Of the OpenTelemetry protocol. */
+/** The exporter of the OpenTelemetry protocol. */
 export type Exporter =
   | ({ readonly kind: 'http' } & CollectorService)
   | { readonly kind: 'grpc'; readonly target: GrpcTarget; readonly timeoutMs: number };

@@ -15,6 +15,7 @@ import * as tap from './tap.ts';
 import * as tls from './tls.ts';
 import * as telemetry from './telemetry.ts';
 import * as udp from './udp.ts';
+import * as dnsFilter from './dns-filter.ts';
 
 const files: readonly object[] = [
   cluster,
@@ -28,6 +29,7 @@ const files: readonly object[] = [
   tap,
   tls,
   telemetry,
+  dnsFilter,
   udp,
 ];
 

@@ -163,6 +163,15 @@ export const TRANSPORT_SOCKET_MATCH = defineTemplate('transport_socket_match', {
   total_match_count: counter('Hosts that use this transport socket'),
 });
 
+/** Prefix: `cluster.<name>.script.`; only with a balancer that is a module. */
+export const SCRIPT_BALANCER = defineTemplate('script_balancer', {
+  picks: counter('Hosts that the module chose'),
+  fallbacks: counter('Choices that were left to the fallback policy'),
+  errors: counter('Exceptions of the module, and hosts that are not in the cluster'),
+  load_failures: counter('Versions of the module that could not be loaded'),
+  disabled: gauge('1 while the module is switched off after it held a worker', 'accumulate'),
+});
+
 /**
  * Per-host figures for `/clusters`, never in `/stats`. Prefix: `host.<cluster>.<address>.`, for
  * example `host.web.127.0.0.1:8080.`
@@ -177,7 +186,9 @@ export const HOST = defineTemplate(
     rq_pending_active: gauge('Requests that wait for a connection'),
     rq_error: counter('Requests that failed or got a 5xx status'),
     rq_success: counter('Requests that got another status'),
+    rq_timed: counter('Requests whose answer came whole'),
     rq_timeout: counter('Requests that timed out'),
+    rq_took_ms: counter('Milliseconds that those answers took, all together'),
     rq_total: counter('Requests'),
   },
   { internal: true },

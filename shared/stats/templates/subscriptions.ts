@@ -18,25 +18,25 @@ export const SUBSCRIPTION = defineTemplate('subscription', {
   update_duration: histogram('Time to apply an update', 'ms'),
 });
 
-/** Of clusters and routes: same prefixes. */
+/** The template for clusters and routes: same prefixes. */
 export const CONFIG_RELOAD = defineTemplate('config_reload', {
   config_reload: counter('Changes of the configuration'),
   config_reload_time_ms: ownGauge('Time of the last change in Unix milliseconds'),
 });
 
-/** Of routes: same prefixes. */
+/** The template for routes: same prefixes. */
 export const UPDATE_EMPTY = defineTemplate('update_empty', {
   update_empty: counter('Updates without resources'),
 });
 
-/** Of scopes of routes: `http.<stat_prefix>.scoped_rds.<name>.` */
+/** The template for scopes of routes: `http.<stat_prefix>.scoped_rds.<name>.` */
 export const SCOPED_RDS = defineTemplate('scoped_rds', {
   all_scopes: ownGauge('Scopes'),
   on_demand_scopes: ownGauge('Scopes whose routes are only fetched when a request wants them'),
   active_scopes: ownGauge('Scopes whose routes were fetched'),
 });
 
-/** Of what `google_grpc` leads to: `grpc.<stat_prefix>.` */
+/** The template for what `google_grpc` leads to: `grpc.<stat_prefix>.` */
 export const GRPC_CLIENT = defineTemplate('grpc_client', {
   google_grpc_client_creation: counter('Clients that were made'),
   streams_total: counter('Streams that were begun'),
@@ -60,8 +60,8 @@ export const GRPC_CLIENT = defineTemplate('grpc_client', {
 });
 
 /**
- * Of a stream to a control plane: `control_plane.` of the one that types share, else behind the
- * prefixes above.
+ * The template for a stream to a control plane: `control_plane.` of the one that types share, else
+ * behind the prefixes above.
  */
 export const CONTROL_PLANE = defineTemplate('control_plane', {
   connected_state: ownGauge('Whether there is a stream to the control plane'),

@@ -27,9 +27,9 @@ export const UDP_CLUSTER = defineTemplate('udp_cluster', {
   sess_rx_datagrams: counter('Datagrams received from hosts'),
   sess_rx_datagrams_dropped: counter('Datagrams of hosts dropped for their length'),
   sess_rx_errors: counter('Errors of receiving from hosts'),
-  sess_tunnel_buffer_overflow: counter('Never counted: there are no tunnels'),
-  sess_tunnel_failure: counter('Never counted: there are no tunnels'),
-  sess_tunnel_success: counter('Never counted: there are no tunnels'),
+  sess_tunnel_buffer_overflow: counter('Datagrams dropped because too many waited for a tunnel'),
+  sess_tunnel_failure: counter('Tunnels that no attempt could open'),
+  sess_tunnel_success: counter('Tunnels opened'),
   sess_tx_datagrams: counter('Datagrams sent to hosts'),
   sess_tx_errors: counter('Datagrams that could not be sent to hosts'),
 });

@@ -24,7 +24,7 @@ import { type ArchivedFile, tarOf } from './tar.ts';
 
 const WRONG_USE = 2;
 const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
-/** Of a log, its end. */
+/** The limit of a log, of which the end is kept. */
 const LOG_BYTES_MAX = 4 * 1024 * 1024;
 const CONFIG_BYTES_MAX = 64 * 1024 * 1024;
 const PROFILE_SECONDS_MAX = 300;

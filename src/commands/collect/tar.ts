@@ -5,7 +5,7 @@ const OCTAL = 8;
 const NAME_MAX = 100;
 
 export interface ArchivedFile {
-  /** Of the archive; letters, digits and `/._-`. */
+  /** The name in the archive: letters, digits and `/._-`. */
   readonly name: string;
   readonly content: string | Buffer;
 }

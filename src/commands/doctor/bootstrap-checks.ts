@@ -11,7 +11,7 @@ import { readNumber } from './read-host.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NEAR_EXPIRY_DAYS = 30;
-/** Of sockaddr_un, without its last byte. */
+/** The size of sockaddr_un, without its last byte. */
 const SOCKET_PATH_MAX = 107;
 const LOOKUP_LIMIT_MS = 3_000;
 /** Names that are looked up. */

@@ -7,7 +7,7 @@ export interface Finding {
   readonly check: string;
   readonly health: Health;
   readonly found: string;
-  /** Of a warning or an error. */
+  /** The cause of a warning or an error. */
   readonly cause?: string;
   readonly cure?: string;
 }

@@ -5,7 +5,7 @@ export interface Sample {
   readonly state: string;
   readonly version: string;
   readonly uptime: string;
-  /** Of all connection managers together. */
+  /** The sums of all connection managers together. */
   readonly total: Totals;
   readonly clusters: ReadonlyMap<string, ClusterSample>;
   readonly connections: readonly ConnectionSample[];

@@ -23,7 +23,7 @@ export interface AdminLogEntry {
   /** Normalised, with its query. */
   readonly path: string;
   readonly status: number;
-  /** Of Envoy: `-` for none, `DPE` for a protocol error, `DC` for a client that left. */
+  /** Envoy's flags: `-` for none, `DPE` for a protocol error, `DC` for a client that left. */
   readonly flags: string;
   readonly bytesReceived: number;
   readonly bytesSent: number;

@@ -32,7 +32,7 @@ export function tagOf(
   { config, server }: AdminContext,
 ): string | undefined {
   if (!etag && ifNoneMatch === '') return undefined;
-  // Of this process, and of the state in which listeners are shown.
+  // The tag changes with this process, and with the state in which listeners are shown.
   return `W/"${server.startedAtNs.toString(36)}-${config.changes()}-${server.state()}"`;
 }
 

@@ -24,7 +24,7 @@ export const HOST_GAUGES = [
 /** In the order of the text page. */
 export const HOST_STATS = [...HOST_COUNTERS, ...HOST_GAUGES].sort();
 
-/** Of a host that no request has used. */
+/** The statistics of a host that no request has used. */
 export const NO_HOST_STATS: HostStats = {
   cx_active: 0,
   cx_connect_fail: 0,

@@ -4,7 +4,7 @@
  * which is found out by comparing; only the others need a key.
  */
 
-/** Of those that are kept; a page whose elements all differ makes the others again. */
+/** The limit of pages that are kept; a page whose elements all differ makes the others again. */
 const KEPT_MAX = 256;
 
 export interface Likeness<Element> {

@@ -14,10 +14,11 @@ const DESTRUCTIVE: ReadonlySet<string> = new Set([
 export function renderCommandTable(routes: readonly AdminRoute[]): string {
   const rows = routes.filter(({ path }) => path !== '/').map(renderRoute);
   return (
-    `<h2>Commands</h2>\n<p><input type="search" id="search" hidden ` +
-    `placeholder="Search" aria-label="Search commands, listeners and clusters"></p>\n` +
+    `<details class="view" id="commands"><summary>Commands</summary>\n` +
+    `<p><input type="search" id="command-search" hidden placeholder="Search" ` +
+    `aria-label="Search commands"></p>\n` +
     `<table class="commands">\n<thead><tr><th>Command</th><th>Description</th></tr></thead>\n` +
-    `${rows.join('')}</table>\n`
+    `${rows.join('')}</table></details>\n`
   );
 }
 

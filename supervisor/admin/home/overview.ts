@@ -5,10 +5,15 @@ import { describeAddress } from '../bind-admin.ts';
 import type { ListenerDrainStatus } from '../../drain/drain-view.ts';
 import { daysUntil } from '../../../shared/tls/days-until.ts';
 import { describeHealth, hostLabel } from '../endpoints/host-stats.ts';
+import type { Refusals } from '../../../shared/messages/refusals.ts';
 import { escapeHtml } from './escape-html.ts';
+import { clusterPage, renderHosts } from './host-rows.ts';
+import { type Row, table, tableInSteps } from './html-table.ts';
+import { renderTraffic } from './recent-traffic.ts';
+import { daysAndClock } from './time-spans.ts';
 
 /** More would make the page slow; `/clusters` has them all. */
-const CLUSTERS_SHOWN_MAX = 100;
+const CLUSTERS_SHOWN_MAX = 50;
 const HOSTS_SHOWN_MAX = 50;
 /** Hosts summed up in one step. */
 const HOSTS_PER_STEP = 128;
@@ -18,18 +23,29 @@ export interface Load {
   readonly listeners: readonly ListenerDrainStatus[];
   /** Open connections by worker. */
   readonly connectionsOf: ReadonlyMap<number, number>;
+  /** What each worker refused last. */
+  readonly refusals: readonly Refusals[];
 }
 
-export function* renderOverview(context: AdminContext, load: Load): Generator<string> {
-  yield renderHeader(context);
-  yield `<section id="traffic" hidden><h2>Traffic</h2><div id="charts"></div></section>\n`;
+/** Who looks, and at what. */
+export interface Look {
+  /** Only clusters and listeners whose names contain it, in small letters. */
+  readonly find: string;
+  readonly isReadOnly: boolean;
+}
+
+export function* renderOverview(context: AdminContext, load: Load, look: Look): Generator<string> {
+  const isWanted = (name: string): boolean => name.toLowerCase().includes(look.find);
+  yield renderHeader(context, look.isReadOnly);
+  yield renderTraffic(context.recent.intervals(), load.refusals, context.clock.wallMs());
+  yield* renderHosts(context, { isWanted, isReadOnly: look.isReadOnly });
+  yield* renderClusters(context, isWanted);
+  yield* renderListeners(context, load, isWanted);
   yield renderWorkers(context, load);
-  yield* renderListeners(context, load);
-  yield* renderClusters(context);
   yield* renderCertificates(context);
 }
 
-function renderHeader(context: AdminContext): string {
+function renderHeader(context: AdminContext, isReadOnly: boolean): string {
   const { server } = context;
   const state = server.state();
   const uptimeS = Number((context.clock.monotonicNs() - server.startedAtNs) / 1_000_000_000n);
@@ -37,7 +53,8 @@ function renderHeader(context: AdminContext): string {
   const id = typeof node['id'] === 'string' ? node['id'] : '';
   return (
     `<header><h1>Sluice</h1><span class="badge ${state === 'LIVE' ? 'good' : 'bad'}">${state}</span>` +
-    `<dl><dt>Uptime</dt><dd>${formatSpan(uptimeS)}</dd>` +
+    `${isReadOnly ? '<span class="badge fair">read only</span>' : ''}` +
+    `<dl><dt>Uptime</dt><dd>${daysAndClock(uptimeS)}</dd>` +
     `<dt>Epoch</dt><dd>${server.restartEpoch}</dd>` +
     `${id === '' ? '' : `<dt>Node</dt><dd>${escapeHtml(id)}</dd>`}` +
     `<dt>Version</dt><dd>${escapeHtml(server.version)}</dd></dl></header>\n`
@@ -57,15 +74,21 @@ function renderWorkers(context: AdminContext, { connectionsOf }: Load): string {
   return table('Workers', ['Worker', 'Process', 'State', 'Connections', 'Restarts'], rows);
 }
 
-function* renderListeners(context: AdminContext, load: Load): Generator<string> {
+function* renderListeners(
+  context: AdminContext,
+  load: Load,
+  isWanted: (name: string) => boolean,
+): Generator<string> {
   const byName = new Map(load.listeners.map((listener) => [listener.name, listener]));
   function* rows(): Generator<Row> {
     for (const { name, addresses } of context.listeners.list()) {
-      const { state = '', open = 0, streams = 0 } = byName.get(name) ?? {};
+      if (!isWanted(name)) continue;
+      const status = byName.get(name);
+      const { open = 0, streams = 0 } = status ?? {};
       yield [
-        escapeHtml(name),
+        `<a href="connections?listener=${encodeURIComponent(name)}">${escapeHtml(name)}</a>`,
         addresses.map((address) => escapeHtml(describeAddress(address))).join('<br>'),
-        `<span class="host ${state === 'serving' ? 'good' : 'fair'}">${state}</span>`,
+        drainState(status),
         String(open),
         String(streams),
       ];
@@ -75,8 +98,25 @@ function* renderListeners(context: AdminContext, load: Load): Generator<string> 
   yield* tableInSteps('Listeners', heads, rows());
 }
 
-function* renderClusters(context: AdminContext): Generator<string> {
-  const names = context.clusters.names();
+/** A drain that is under way says how far it is. */
+function drainState(status: ListenerDrainStatus | undefined): string {
+  const { state = '', percent = 0, elapsedMs, deadlineMs } = status ?? {};
+  if (state === 'serving' || elapsedMs === undefined) {
+    return `<span class="host ${state === 'serving' ? 'good' : 'fair'}">${state}</span>`;
+  }
+  const left = deadlineMs === undefined ? '' : `, ${Math.ceil(deadlineMs / 1000)} s left`;
+  const text = `${state} ${Math.round(percent)} %${left}`;
+  return (
+    `<span class="host fair">${text}</span> ` +
+    `<progress max="100" value="${Math.round(percent)}" aria-label="${text}"></progress>`
+  );
+}
+
+function* renderClusters(
+  context: AdminContext,
+  isWanted: (name: string) => boolean,
+): Generator<string> {
+  const names = context.clusters.names().filter(isWanted);
   let shown = 0;
   function* rows(): Generator<Row | undefined> {
     for (const name of names.slice(0, CLUSTERS_SHOWN_MAX)) {
@@ -106,7 +146,7 @@ function* clusterRow(cluster: ClusterStatus): Generator<undefined, Row, undefine
   }
   const rest = count - shown.length;
   return [
-    escapeHtml(cluster.name),
+    `<a href="${clusterPage(cluster.name)}">${escapeHtml(cluster.name)}</a>`,
     shown.join(' ') + (rest > 0 ? ` and ${rest} more` : ''),
     String(sums.cx_active),
     String(sums.rq_total),
@@ -140,44 +180,4 @@ function* renderCertificates(context: AdminContext): Generator<string> {
     ];
   };
   yield* tableInSteps('Certificates', ['File', 'Names', 'Expires in'], leaves.map(row));
-}
-
-/** Cells, which are HTML already. */
-type Row = readonly string[];
-
-function table(title: string, heads: readonly string[], rows: readonly Row[]): string {
-  return [...tableInSteps(title, heads, rows)].join('');
-}
-
-/** Nothing at all without rows; undefined is a place to pause at. */
-function* tableInSteps(
-  title: string,
-  heads: readonly string[],
-  rows: Iterable<Row | undefined>,
-): Generator<string> {
-  const head = heads.map((text) => `<th>${text}</th>`).join('');
-  let opening =
-    `<section><h2>${title}</h2>\n<div class="scroll"><table><thead><tr>${head}</tr></thead>\n` +
-    `<tbody>\n`;
-  let isEmpty = true;
-  for (const cells of rows) {
-    if (cells === undefined) {
-      yield '';
-      continue;
-    }
-    const row = cells.map((cell) => `<td>${cell}</td>`).join('');
-    yield `${opening}<tr class="row">${row}</tr>\n`;
-    opening = '';
-    isEmpty = false;
-  }
-  if (!isEmpty) yield `</tbody></table></div></section>\n`;
-}
-
-function formatSpan(seconds: number): string {
-  const days = Math.floor(seconds / 86_400);
-  const clock = [seconds / 3600, seconds / 60, seconds]
-    .map((unit, index) => Math.floor(unit) % (index === 0 ? 24 : 60))
-    .map((unit) => String(unit).padStart(2, '0'))
-    .join(':');
-  return days > 0 ? `${days} d ${clock}` : clock;
 }

@@ -13,6 +13,9 @@ export interface PageAssets {
   readonly policy: string;
 }
 
+/** The second uses the first. */
+const SCRIPTS = ['admin.js', 'console.js'];
+
 const folder = join(builtRoot, 'supervisor', 'admin', 'html');
 let loaded: { readonly assets: PageAssets | undefined } | undefined;
 
@@ -25,7 +28,7 @@ export function loadPageAssets(): PageAssets | undefined {
 function readAssets(): PageAssets | undefined {
   try {
     const style = readFileSync(join(folder, 'admin.css'), 'utf8');
-    const script = readFileSync(join(folder, 'admin.js'), 'utf8');
+    const script = SCRIPTS.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
     return { style, script, policy: policyFor(style, script) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -66,7 +66,7 @@ export const ADMIN_LIMITS: AdminLimits = {
 };
 
 /**
- * Of the descriptors that the process may have, one in so many may be a connection of the admin's.
+ * One in so many of the descriptors that the process may have may be a connection of the admin's.
  */
 const DESCRIPTORS_PER_CONNECTION = 4;
 

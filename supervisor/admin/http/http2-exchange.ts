@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 
 import type { Socket } from 'node:net';
 import { hasHungUp } from '../../../shared/posix/hung-up.ts';
 import type { Clock, Timer } from '../../../shared/process/clock.ts';
+import { holdSession } from '../../../shared/process/http2-memory.ts';
 import type { AdminLimits } from './admin-limits.ts';
 import type { AdminExchange, AnswerFields, Refusal } from './exchange.ts';
 import { refuseHead } from './refusals.ts';
@@ -43,6 +44,7 @@ export function serveHttp2(socket: Socket, { clock, limits, serve }: Http2Parts)
   socket.once('close', () => timers.forEach((timer) => timer.cancel()));
   session.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
+    holdSession(stream, session);
     serve(http2Exchange({ stream, headers, socket, clock }));
   });
 }

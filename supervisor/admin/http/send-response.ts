@@ -28,7 +28,7 @@ export interface SendOptions {
   readonly turns: LoopTurns;
   readonly limits: AdminLimits;
   readonly isHead: boolean;
-  /** Of a large page. */
+  /** The place in a large page. */
   readonly place?: Place | undefined;
   /** Told when a client is closed for not reading. */
   readonly onStalledReader: () => void;
@@ -87,7 +87,7 @@ function headOf(response: AdminResponse, clock: Clock): AnswerFields {
 }
 
 interface ChunkOptions extends SendOptions {
-  /** Of CLOCK_MONOTONIC, in milliseconds. */
+  /** A time of CLOCK_MONOTONIC, in milliseconds. */
   readonly deadlineMs: number;
 }
 

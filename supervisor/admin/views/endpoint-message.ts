@@ -13,7 +13,7 @@ import { hostAddressMessage } from '../address-message.ts';
 const HEALTH_STATUS = { healthy: 'HEALTHY', degraded: 'DEGRADED', unhealthy: 'UNHEALTHY' } as const;
 
 export interface AssignmentInfo {
-  /** Of the assignment, which need not be the cluster's. */
+  /** The name of the assignment, which need not be the cluster's. */
   readonly name: string;
   /** The hosts are what a name stands for: such ones have metadata always. */
   readonly isByName: boolean;

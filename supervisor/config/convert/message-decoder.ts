@@ -226,9 +226,9 @@ interface Level {
 
 interface FieldInput {
   readonly reader: protobuf.Reader;
-  /** Of the field that is read now. */
+  /** The wire type of the field that is read now. */
   wire: number;
-  /** Of the message; in a map's entry, of the map. */
+  /** The place of the message; in a map's entry, of the map. */
   readonly place: Place | undefined;
   readonly depth: number;
 }

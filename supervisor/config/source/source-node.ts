@@ -38,9 +38,9 @@ export interface SyntaxProblem {
   readonly rule: string;
   /** What Envoy says of it. */
   readonly reference?: string;
-  /** Of a text that is no JSON: what Envoy says depends on the fields around it. */
+  /** The fault of a text that is no JSON: what Envoy says depends on the fields around it. */
   readonly json?: JsonFault;
-  /** Of a key that stands twice in one map: where it stood before. */
+  /** The place where a key that stands twice in one map stood before. */
   readonly earlierOffset?: number;
 }
 

@@ -41,7 +41,7 @@ function nothing(item: CST.CollectionItem): CST.FlowScalar {
   return { type: 'scalar', offset: item.start[0]?.offset ?? 0, indent: -1, source: '' };
 }
 
-/** Of tokens that no plain word begins like. */
+/** Tokens that no plain word begins like. */
 const MARKED_TYPES: ReadonlySet<CST.Token['type']> = new Set([
   'flow-collection',
   'single-quoted-scalar',

@@ -204,7 +204,7 @@ class TreeBuilder {
   }
 
   #entries(pairs: readonly Pair[], { depth, isInFlow }: Nesting): SourceEntry[] {
-    // Of a key that stands twice the last one is all that Envoy sees.
+    // Envoy sees the last value alone of a key that stands twice.
     const entries = new Map<string, SourceEntry>();
     for (const pair of pairs) {
       const key = pair.key as Node;

@@ -35,7 +35,7 @@ export interface StatusOptions {
 /** Runtime values by key, as texts. */
 export type RuntimeTexts = Readonly<Record<string, string>>;
 
-/** Of these Envoy looks at no field's state. */
+/** Envoy looks at no field's state in these. */
 const BALANCERS = 'envoy.extensions.load_balancing_policies.';
 
 /** Reports and descends into nested messages and google.protobuf.Any. */

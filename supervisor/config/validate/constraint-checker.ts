@@ -54,7 +54,7 @@ export function checkConstraints(
 class ConstraintChecker {
   readonly #options: ConstraintOptions;
   readonly #pending: PendingAny[] = [];
-  /** Of the message that trails begin in. */
+  /** The message that trails begin in. */
   #root: Place | undefined;
 
   constructor(options: ConstraintOptions) {

@@ -11,16 +11,17 @@ import {
   ExtensionRegistry,
 } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
-import { ANY_POLICY, type ChildPolicies, type Policy } from './child-policies.ts';
+import { ANY_POLICY, type ChildPolicies, type ChildPolicy, type Policy } from './child-policies.ts';
 import { MAGLEV_POLICY, RING_HASH_POLICY } from './hash-balancing.ts';
 import { loadAwareLocalityPolicy } from './load-aware-locality.ts';
 import { overrideHostPolicy } from './override-host.ts';
+import { scriptPolicy } from './script-balancing.ts';
 import { WEIGHTED_ROUND_ROBIN_POLICY } from './reported-weights.ts';
 import { subsetPolicy } from './subset-balancing.ts';
 import { LEAST_REQUEST_POLICY, RANDOM_POLICY, ROUND_ROBIN_POLICY } from './turn-balancing.ts';
 import { wrrLocalityPolicy } from './wrr-locality.ts';
 
-/** Of the API: such an entry of a list is not passed over for the next one. */
+/** Policies of the API: such an entry of a list is not passed over for the next one. */
 const NOT_HERE: ReadonlySet<string> = new Set(
   ['dynamic_modules.v3.DynamicModulesLoadBalancerConfig', 'pick_first.v3.PickFirst'].map(
     (name) => `envoy.extensions.load_balancing_policies.${name}`,
@@ -30,7 +31,7 @@ const NOT_HERE: ReadonlySet<string> = new Set(
 /** Says nothing that its child does not say with a locality's weights. */
 type KindOfChild = 'wrr_locality';
 
-const CHILDREN: ChildPolicies = { resolve: resolvePolicies, firstKnown };
+const CHILDREN: ChildPolicies = { resolve: resolveChild, firstKnown };
 
 const ROWS = {
   round_robin: ROUND_ROBIN_POLICY,
@@ -41,6 +42,7 @@ const ROWS = {
   maglev: MAGLEV_POLICY,
   subset: subsetPolicy(CHILDREN),
   override_host: overrideHostPolicy(CHILDREN),
+  script: scriptPolicy(CHILDREN),
   wrr_locality: wrrLocalityPolicy(CHILDREN),
   load_aware_locality: loadAwareLocalityPolicy(CHILDREN),
   cluster_provided: extension(
@@ -65,6 +67,14 @@ function firstKnown(
   return policies
     .map(({ typed_extension_config: config = {} }) => config)
     .find((config) => POLICIES.knows(config, place));
+}
+
+/** A module is joined and left with its cluster, and so stands outermost. */
+function resolveChild(message: LoadBalancingPolicy | undefined, place: Scope): ChildPolicy {
+  const policy = resolvePolicies(message, place);
+  if (policy.kind !== 'script') return policy;
+  place.unsupported('a module behind another policy is');
+  return ANY_POLICY;
 }
 
 /** The first policy that is known counts. */

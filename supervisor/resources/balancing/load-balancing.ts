@@ -36,13 +36,13 @@ const COMMON_FIELDS = knownFields<CommonLbConfig>(
     'override_host_status',
     'close_connections_on_host_set_change',
   ],
-  // Of statistics alone: see merge-window.ts.
+  // A field for statistics alone: see merge-window.ts.
   ['update_merge_window'],
 );
 
 const PANIC_THRESHOLD_PERCENT = 50;
 
-/** Of clusters with a balancer of their own. */
+/** Types of clusters with a balancer of their own. */
 const PROVIDING_TYPES: ReadonlySet<string> = new Set([
   'envoy.extensions.clusters.aggregate.v3.ClusterConfig',
   'envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig',

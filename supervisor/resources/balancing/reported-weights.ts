@@ -20,7 +20,7 @@ const FIELDS = knownFields<ClientSideWeightedRoundRobin>(
     'metric_names_for_computing_utilization',
     'slow_start_config',
   ],
-  // Of reports that are refused.
+  // Fields for reports that are refused.
   ['oob_reporting_period', 'oob_reporting_config'],
 );
 const BLACKOUT_MS = 10_000;

@@ -5,11 +5,11 @@ import type {
   Cluster_LbSubsetConfig_LbSubsetSelector as SelectorMessage,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { Subset } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/subset/v3/subset.ts';
+import type { NestedPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
 import type {
-  NestedPolicy,
   SubsetOptions,
   SubsetSelector,
-} from '../../../shared/resources/clusters/lb-policy.ts';
+} from '../../../shared/resources/clusters/subset-policy.ts';
 import { extension, type ExtensionFactory } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';

@@ -22,7 +22,11 @@ import { allowsInternalListeners, resolveBootstrapExtensions } from './bootstrap
 import { checkNode, checkNamedSources, resolveDynamicResources } from './dynamic-resources.ts';
 import { resolveOverloadManager } from './overload-manager.ts';
 import { checkRuntimeSources, resolveRuntime } from './runtime-layers.ts';
-import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
+import {
+  resolveStaticClusters,
+  resolveStaticListeners,
+  staticSecrets,
+} from './static-resources.ts';
 import { resolveWorkerKillTimeout } from './watchdogs.ts';
 
 /** What the command line says beside the file. Empty strings say nothing. */
@@ -58,6 +62,7 @@ const FIELDS = knownFields<Bootstrap>(
     'stats_config',
     'tracing',
     'stats_flush_interval',
+    'stats_server_version_override',
     'stats_flush_on_admin',
     'stats_eviction_interval',
     'flags_path',
@@ -89,7 +94,8 @@ const FIELDS = knownFields<Bootstrap>(
     'inline_headers',
     'memory_allocator_manager',
     'perf_tracing_file_path',
-    // Of several socket interfaces; Envoy goes on with its own where nobody has that name.
+    // The choice among several socket interfaces; Envoy goes on with its own where nobody has that
+    // name.
     'default_socket_interface',
   ],
 );
@@ -103,12 +109,11 @@ function resolveOwnFields(message: Bootstrap, scope: Scope): ResolvedBootstrap['
 }
 
 /** What others name. */
-function namedResources({
-  static_resources: { clusters = [], secrets = [] } = {},
-}: Bootstrap): Pick<ResolveContext, 'clusterNames' | 'secrets'> {
+function namedResources(message: Bootstrap): Pick<ResolveContext, 'clusterNames' | 'secrets'> {
+  const { clusters = [] } = message.static_resources ?? {};
   return {
     clusterNames: clusters.map(({ name = '' }) => name),
-    secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
+    secrets: staticSecrets(message),
   };
 }
 
@@ -178,10 +183,20 @@ export async function resolveBootstrap(
       firstService(manager.load_stats_config, scope.at('cluster_manager', 'load_stats_config')),
     ),
     ...optional('healthDiscovery', firstService(message.hds_config, scope.at('hds_config'))),
-    ...optional('flagsPath', message.flags_path || undefined),
+    ...resolveSingleValues(message),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return isRefused ? { resources, problems } : { bootstrap, resources, problems };
+}
+
+function resolveSingleValues(
+  message: Bootstrap,
+): Pick<ResolvedBootstrap, 'flagsPath' | 'versionGauge'> {
+  const version = Number(message.stats_server_version_override ?? 0);
+  return {
+    ...optional('flagsPath', message.flags_path || undefined),
+    ...optional('versionGauge', version || undefined),
+  };
 }
 
 /** Only the first service counts, as in Envoy; without one nothing is told. */

@@ -6,6 +6,7 @@ import type {
 } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
+import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import { printAddress } from '../../../shared/addresses/print-address.ts';
 import { resolveCluster, type ClusterDefaults } from '../clusters/cluster.ts';
 import { resolveDnsDefaults } from '../clusters/dns-cluster.ts';
@@ -57,6 +58,12 @@ export async function resolveStaticClusters(
   }
   checkLocalCluster(manager, clusters, scope);
   return clusters;
+}
+
+/** Secrets of the bootstrap, which static resources and those of control planes name. */
+export function staticSecrets(bootstrap: Bootstrap): ReadonlyMap<string, Secret> {
+  const { secrets = [] } = bootstrap.static_resources ?? {};
+  return new Map(secrets.map((secret) => [secret.name ?? '', secret]));
 }
 
 /** What the bootstrap sets for clusters, wherever they come from. */

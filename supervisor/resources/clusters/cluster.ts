@@ -66,7 +66,7 @@ const FIELDS = knownFields<Cluster>([
   'health_checks',
   'outlier_detection',
   'ignore_health_on_host_removal',
-  // Of clusters that resolve names.
+  // A field for clusters that resolve names.
   'dns_refresh_rate',
   'dns_failure_refresh_rate',
   'respect_dns_ttl',
@@ -115,7 +115,7 @@ const BUFFER_LIMIT_BYTES = 1024 * 1024;
 
 /** What the bootstrap sets for all clusters that do not say otherwise. */
 export interface ClusterDefaults {
-  /** Of the cluster manager. */
+  /** The cluster manager's addresses to bind to. */
   readonly bindConfig: BindConfig | undefined;
   readonly dns: DnsDefaults;
 }

@@ -31,7 +31,7 @@ interface Place {
 }
 
 const REFRESH_MS = 5_000;
-/** Of `dns_failure_refresh_rate` without a maximum, in base intervals. */
+/** The maximum of `dns_failure_refresh_rate` where it has none, in base intervals. */
 const FAILURE_MAX_FACTOR = 10;
 
 const EXTENSION_FIELDS = knownFields<DnsCluster>([

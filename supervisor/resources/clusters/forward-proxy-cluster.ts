@@ -18,7 +18,7 @@ import type { DnsDefaults } from './dns-cluster.ts';
 
 const FIELDS = knownFields<ClusterConfig>(
   ['dns_cache_config', 'sub_clusters_config', 'allow_insecure_cluster_options'],
-  // Of connections that carry several requests at a time.
+  // A field for connections that carry several requests at a time.
   ['allow_coalesced_connections'],
 );
 

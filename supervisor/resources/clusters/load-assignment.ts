@@ -8,6 +8,7 @@ import type {
   ClusterHostsResource,
   HostResource,
 } from '../../../shared/resources/clusters/cluster.ts';
+import { atOnce, type Steps } from '../../loop/loop-turns.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
@@ -22,7 +23,7 @@ const FIELDS = knownFields<ClusterLoadAssignment>(
 );
 const POLICY_FIELDS = knownFields<NonNullable<ClusterLoadAssignment['policy']>>(
   ['overprovisioning_factor', 'drop_overloads'],
-  // Of assignments that a control plane sends: see endpoint-source.ts.
+  // A field for assignments that a control plane sends: see endpoint-source.ts.
   ['endpoint_stale_after'],
 );
 const LOCALITY_FIELDS = knownFields<LocalityLbEndpoints>(
@@ -31,6 +32,10 @@ const LOCALITY_FIELDS = knownFields<LocalityLbEndpoints>(
 );
 
 const OVERPROVISIONING_FACTOR = 140;
+/** Resolving an endpoint takes some microseconds. */
+const ENDPOINTS_PER_STEP = 128;
+/** Looking at a host's name takes less. */
+const NAMES_PER_STEP = 1024;
 
 /** Hosts by the messages that they were resolved from, asked for in the order of the assignment. */
 export interface ResolvedHosts {
@@ -38,16 +43,25 @@ export interface ResolvedHosts {
   note(endpoint: LbEndpoint, host: HostResource): void;
 }
 
-/**
- * A message that `known` has a host of, of the same place, is that host: it is not looked at again.
- */
+/** As `loadAssignmentInSteps`, for one that is known to be small. */
 export function resolveLoadAssignment(
   cluster: string,
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
-  known?: ResolvedHosts,
 ): ClusterHostsResource {
-  const hosts = uniqueHosts(resolveHosts(message, scope, known));
+  return atOnce(loadAssignmentInSteps(cluster, message, scope));
+}
+
+/**
+ * A message that `known` has a host of, of the same place, is that host: it is not looked at again.
+ */
+export function* loadAssignmentInSteps(
+  cluster: string,
+  message: ClusterLoadAssignment | undefined,
+  scope: Scope,
+  known?: ResolvedHosts,
+): Steps<ClusterHostsResource> {
+  const hosts = yield* uniqueHosts(yield* resolveHosts(message, scope, known));
   return { cluster, hosts, ...resolvePolicy(message, scope) };
 }
 
@@ -55,8 +69,8 @@ function resolveHosts(
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
   known?: ResolvedHosts,
-): readonly HostResource[] {
-  return resolveEndpoints(message, scope, (endpoint, locality, place) => {
+): Steps<readonly HostResource[]> {
+  return endpointsInSteps(message, scope, (endpoint, locality, place) => {
     const earlier = known?.find(endpoint);
     const host =
       earlier !== undefined && isAt(earlier, locality)
@@ -76,7 +90,7 @@ export function resolveStaticHosts(
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
 ): ClusterHostsResource {
-  const hosts = numberedHosts(resolveHosts(message, scope));
+  const hosts = numberedHosts(atOnce(resolveHosts(message, scope)));
   return { cluster, hosts, ...resolvePolicy(message, scope) };
 }
 
@@ -105,6 +119,14 @@ export function resolveEndpoints<Resolved>(
   scope: Scope,
   resolveOne: EndpointResolver<Resolved>,
 ): readonly Resolved[] {
+  return atOnce(endpointsInSteps(message, scope, resolveOne));
+}
+
+function* endpointsInSteps<Resolved>(
+  message: ClusterLoadAssignment | undefined,
+  scope: Scope,
+  resolveOne: EndpointResolver<Resolved>,
+): Steps<readonly Resolved[]> {
   const assignment = message ?? {};
   refuseOtherFields(assignment, FIELDS, scope);
   refuseOtherFields(assignment.policy ?? {}, POLICY_FIELDS, scope.at('policy'));
@@ -113,9 +135,11 @@ export function resolveEndpoints<Resolved>(
     const place = scope.at('endpoints', index);
     refuseOtherFields(locality, LOCALITY_FIELDS, place);
     const facts = localityInfo(locality);
+    if ((index + 1) % ENDPOINTS_PER_STEP === 0) yield;
     for (const [at, endpoint] of (locality.lb_endpoints ?? []).entries()) {
       const one = resolveOne(endpoint, facts, () => place.at('lb_endpoints', at));
       if (one !== undefined) resolved.push(one);
+      if ((at + 1) % ENDPOINTS_PER_STEP === 0) yield;
     }
   }
   return resolved;
@@ -143,11 +167,15 @@ function numberedHosts(hosts: readonly HostResource[]): readonly HostResource[] 
 }
 
 /** An address that is named twice is one host: the first entry counts. */
-function uniqueHosts(hosts: readonly HostResource[]): readonly HostResource[] {
+function* uniqueHosts(hosts: readonly HostResource[]): Steps<readonly HostResource[]> {
   const ids = new Set<string>();
-  for (const { id } of hosts) ids.add(id);
-  if (ids.size === hosts.length) return hosts;
-  return hosts.filter(({ id }) => ids.delete(id));
+  const unique: HostResource[] = [];
+  for (const [at, host] of hosts.entries()) {
+    const known = ids.size;
+    if (ids.add(host.id).size > known) unique.push(host);
+    if ((at + 1) % NAMES_PER_STEP === 0) yield;
+  }
+  return unique.length === hosts.length ? hosts : unique;
 }
 
 function localityInfo(message: LocalityLbEndpoints): LocalityInfo {

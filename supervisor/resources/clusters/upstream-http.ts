@@ -58,7 +58,7 @@ const COMMON_FIELDS = knownFields<CommonOptions>(
 );
 const HTTP1_FIELDS = knownFields<Http1ProtocolOptions>(
   ['header_key_format', 'enable_trailers', 'allow_chunked_length', 'send_fully_qualified_url'],
-  // Of the server's side alone, or of a parser that is not there.
+  // Fields for the server's side alone, or for a parser that is not there.
   [
     'allow_absolute_url',
     'accept_http_10',

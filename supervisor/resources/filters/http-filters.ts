@@ -13,6 +13,7 @@ import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
 import { AWS_LAMBDA_FILTER } from './http/aws/lambda.ts';
 import { AWS_REQUEST_SIGNING_FILTER } from './http/aws/request-signing.ts';
 import { BANDWIDTH_LIMIT_FILTER } from './http/bandwidth-limit.ts';
+import { BANDWIDTH_SHARE_FILTER } from './http/limits/bandwidth-share.ts';
 import { BASIC_AUTH_FILTER } from './http/auth/basic-auth.ts';
 import { BODY_SIZE_LIMIT_FILTER } from './http/limits/body-size-limit.ts';
 import { CDN_LOOP_FILTER } from './http/cdn-loop.ts';
@@ -96,6 +97,7 @@ const ROWS = {
   ext_proc: EXT_PROC_FILTER,
   ratelimit: RATE_LIMIT_FILTER,
   bandwidth_limit: BANDWIDTH_LIMIT_FILTER,
+  bandwidth_share: BANDWIDTH_SHARE_FILTER,
   admission_control: ADMISSION_CONTROL_FILTER,
   aws_lambda: AWS_LAMBDA_FILTER,
   aws_request_signing: AWS_REQUEST_SIGNING_FILTER,

@@ -9,6 +9,7 @@ import { LOCAL_RATE_LIMIT_NETWORK_FILTER } from './network/local-rate-limit.ts';
 import { RATE_LIMIT_NETWORK_FILTER } from './network/rate-limit.ts';
 import { RBAC_NETWORK_FILTER } from './network/rbac.ts';
 import { REDIS_PROXY_FILTER } from './network/redis-proxy.ts';
+import { SCRIPT_NETWORK_FILTER } from './network/script.ts';
 import { SET_FILTER_STATE_NETWORK_FILTER } from './network/set-filter-state.ts';
 import { SNI_CLUSTER_FILTER } from './network/sni-cluster.ts';
 import { SNI_FORWARD_PROXY_FILTER } from './network/sni-dynamic-forward-proxy.ts';
@@ -27,4 +28,5 @@ export const NETWORK_FILTERS = {
   network_ratelimit: RATE_LIMIT_NETWORK_FILTER,
   network_rbac: RBAC_NETWORK_FILTER,
   network_geoip: GEOIP_NETWORK_FILTER,
+  network_script: SCRIPT_NETWORK_FILTER,
 };

@@ -48,7 +48,7 @@ export function resolveScopedRoutes(
     : { kind: 'scoped', fragments, scopes: { kind: 'named', name } };
 }
 
-/** Of one scope; a route configuration beside it is its owner's matter. */
+/** The parts of one scope; a route configuration beside it is its owner's matter. */
 export function scopeKeyParts({ key }: ScopedRouteConfiguration): readonly string[] {
   return (key?.fragments ?? []).map(({ string_key: text = '' }) => toByteString(text));
 }
@@ -80,7 +80,7 @@ function refuseRule(reason: string, place: Scope): void {
   place.error('conflict', `Proto constraint validation failed (${reason})`);
 }
 
-/** Of two scopes with one key the later one holds, as in Envoy. */
+/** The later of two scopes with one key holds, as in Envoy. */
 function resolveInline(
   list: readonly ScopedRouteConfiguration[],
   scope: Scope,

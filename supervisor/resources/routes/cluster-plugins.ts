@@ -1,11 +1,11 @@
 /** Resolves the plugins that choose the cluster of a request: envoy.router.cluster_specifier_plugin. */
 import type { ClusterSpecifierPlugin } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { LuaConfig } from '../../../shared/api/generated/envoy/extensions/router/cluster_specifiers/lua/v3/lua.ts';
-import { checkScript } from '../../../shared/lua/check-script.ts';
 import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type { ClusterSpecifier } from '../../../shared/resources/routes/route.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import { readDataSource } from '../data-source.ts';
+import { loadScript } from '../lua-scripts.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
@@ -44,8 +44,7 @@ function resolveScript(
   const bytes = readDataSource(code, place);
   if (bytes === undefined) return undefined;
   const source = bytes.toString('latin1');
-  const problem = checkScript(source);
-  if (problem !== undefined) place.error('reference', `script load error: ${problem}`);
+  const script = loadScript(source, place);
   if (source.includes('getCluster')) place.unsupported("the function 'getCluster' of scripts is");
-  return { kind: 'script', source, defaultCluster: toByteString(defaultCluster) };
+  return { kind: 'script', script, defaultCluster: toByteString(defaultCluster) };
 }

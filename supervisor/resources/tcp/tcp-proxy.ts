@@ -1,6 +1,5 @@
 /** Resolves envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy. */
 import { joined } from '../../../shared/text/dictionary.ts';
-import type { BackoffStrategy } from '../../../shared/api/generated/envoy/config/core/v3/backoff.ts';
 import type { Metadata as MetadataMessage } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type {
   TcpProxy as ProxyMessage,
@@ -14,7 +13,8 @@ import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
-import { durationMs, durationMsOr, optional } from '../values.ts';
+import { durationMs, durationMsOr, shareOf, optional } from '../values.ts';
+import { resolveBackOff } from './back-off.ts';
 import { resolveTunneling } from './tunneling.ts';
 
 const FIELDS = knownFields<ProxyMessage>(
@@ -39,7 +39,7 @@ const FIELDS = knownFields<ProxyMessage>(
     'proxy_protocol_tlvs',
     'proxy_protocol_tlv_merge_policy',
   ],
-  // Of connect modes that are refused.
+  // Fields for connect modes that are refused.
   ['max_early_data_bytes'],
 );
 const LOG_FIELDS = knownFields<TcpProxy_TcpAccessLogOptions>([
@@ -52,9 +52,6 @@ const WEIGHT_FIELDS = knownFields<TcpProxy_WeightedCluster_ClusterWeight>([
   'weight',
   'metadata_match',
 ]);
-const BACK_OFF_FIELDS = knownFields<BackoffStrategy>(['base_interval', 'max_interval']);
-/** How far waits grow where nothing says it. */
-const LARGEST_BACK_OFF = 10;
 
 const IDLE_TIMEOUT_MS = 3_600_000;
 
@@ -91,7 +88,7 @@ function resolveTcpProxy(message: ProxyMessage, scope: Scope): TcpProxy {
     idleTimeoutMs: durationMsOr(message.idle_timeout, IDLE_TIMEOUT_MS),
     maxConnectionDurationMs: durationMsOr(message.max_downstream_connection_duration, 0),
     ...optional('proxyTlvs', resolveProxyTlvs(message, scope)),
-    durationJitter: jitterOf(message),
+    durationJitter: shareOf(message.max_downstream_connection_duration_jitter_percentage),
     closesWhileDraining: message.check_drain_close ?? false,
     accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
     ...resolveLogTimes(message, scope),
@@ -128,22 +125,6 @@ function hashPolicyOf({ hash_policy: policies }: ProxyMessage): TcpProxy['hashPo
   return policy?.filter_state && { kind: 'filter_state', key: policy.filter_state.key ?? '' };
 }
 
-function resolveBackOff(
-  message: BackoffStrategy | undefined,
-  scope: Scope,
-): TcpProxy['retryBackOff'] {
-  if (message === undefined) return undefined;
-  const place = scope.at('backoff_options');
-  refuseOtherFields(message, BACK_OFF_FIELDS, place);
-  const baseMs = durationMsOr(message.base_interval, 0);
-  const maxMs = durationMsOr(message.max_interval, LARGEST_BACK_OFF * baseMs);
-  if (maxMs < baseMs) {
-    const text = 'max_backoff_interval must be greater or equal to base_backoff_interval';
-    place.at('max_interval').error('conflict', text);
-  }
-  return { baseMs, maxMs };
-}
-
 /** Those for clients that came without the PROXY protocol. */
 function resolveProxyTlvs(message: ProxyMessage, scope: Scope): TcpProxy['proxyTlvs'] {
   const { proxy_protocol_tlvs: tlvs, proxy_protocol_tlv_merge_policy: policy } = message;
@@ -155,11 +136,6 @@ function resolveProxyTlvs(message: ProxyMessage, scope: Scope): TcpProxy['proxyT
     const place = scope.at('proxy_protocol_tlvs', index, 'format_string');
     return format === undefined ? { type, value } : { type, format: resolveFormat(format, place) };
   });
-}
-
-function jitterOf(message: ProxyMessage): number {
-  const { max_downstream_connection_duration_jitter_percentage: percent } = message;
-  return Number(percent?.value ?? 0) / 100;
 }
 
 function resolveLogTimes(

@@ -2,6 +2,7 @@
 import type { Route as RouteMessage } from '../../../shared/api/generated/envoy/extensions/filters/udp/udp_proxy/v3/route.ts';
 import type {
   UdpProxyConfig,
+  UdpProxyConfig_SessionFilter as SessionFilter,
   UdpProxyConfig_UdpAccessLogOptions as LogOptions,
 } from '../../../shared/api/generated/envoy/extensions/filters/udp/udp_proxy/v3/udp_proxy.ts';
 import type { UdpSocketConfig } from '../../../shared/api/generated/envoy/config/core/v3/udp_socket_config.ts';
@@ -14,6 +15,8 @@ import { CONNECTION_INPUTS } from '../matchers/match-inputs.ts';
 import { resolveMatcherTree } from '../matchers/matcher-tree.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
+import { resolveDnsFilter } from './dns-filter.ts';
+import { resolveUdpTunneling } from './udp-tunneling.ts';
 
 const FIELDS = knownFields<UdpProxyConfig>([
   'stat_prefix',
@@ -26,15 +29,15 @@ const FIELDS = knownFields<UdpProxyConfig>([
   'access_log',
   'proxy_access_log',
   'access_log_options',
+  'session_filters',
+  'tunneling_config',
 ]);
+const SESSION_FIELDS = knownFields<SessionFilter>(['name', 'typed_config']);
 const SOCKET_FIELDS = knownFields<UdpSocketConfig>(['max_rx_datagram_size', 'prefer_gro']);
-const LOG_FIELDS = knownFields<LogOptions>(
-  ['access_log_flush_interval'],
-  [
-    // There are no tunnels.
-    'flush_access_log_on_tunnel_connected',
-  ],
-);
+const LOG_FIELDS = knownFields<LogOptions>([
+  'access_log_flush_interval',
+  'flush_access_log_on_tunnel_connected',
+]);
 const ROUTE_FIELDS = knownFields<RouteMessage>(['cluster']);
 const IDLE_TIMEOUT_MS = 60_000;
 const DATAGRAM_BYTES = 1500;
@@ -52,6 +55,18 @@ const ROUTES = new ExtensionRegistry<string>('envoy.matching.action', 'route of 
   ),
 ]);
 
+export const SESSION_FILTERS = new ExtensionRegistry<'http_capsule'>(
+  'envoy.filters.udp.session',
+  'UDP session filter',
+  [
+    extension(
+      'envoy.filters.udp.session.http_capsule',
+      'envoy.extensions.filters.udp.udp_proxy.session.http_capsule.v3.FilterConfig',
+      () => 'http_capsule',
+    ),
+  ],
+);
+
 export const UDP_FILTERS = new ExtensionRegistry<UdpFilter>(
   'envoy.filters.udp_listener',
   'UDP listener filter',
@@ -60,6 +75,11 @@ export const UDP_FILTERS = new ExtensionRegistry<UdpFilter>(
       'envoy.filters.udp_listener.udp_proxy',
       'envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig',
       resolveUdpProxy,
+    ),
+    dns_filter: extension(
+      'envoy.filters.udp.dns_filter',
+      'envoy.extensions.filters.udp.dns_filter.v3.DnsFilterConfig',
+      resolveDnsFilter,
     ),
   },
 );
@@ -80,7 +100,15 @@ export function maxDatagramBytes(
 
 function resolveUdpProxy(message: UdpProxyConfig, scope: Scope): UdpProxy {
   refuseOtherFields(message, FIELDS, scope);
-  const { access_log_options: logOptions = {}, hash_policies: [policy] = [] } = message;
+  const {
+    access_log_options: logOptions = {},
+    hash_policies: [policy] = [],
+    tunneling_config: tunnel,
+  } = message;
+  if (tunnel !== undefined && message.use_per_packet_load_balancing === true) {
+    const words = 'Only one of use_per_packet_load_balancing or tunneling_config can be used.';
+    scope.error('conflict', words);
+  }
   refuseOtherFields(logOptions, LOG_FIELDS, scope.at('access_log_options'));
   return {
     kind: 'udp_proxy',
@@ -97,7 +125,28 @@ function resolveUdpProxy(message: UdpProxyConfig, scope: Scope): UdpProxy {
     accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
     logIntervalMs: durationMsOr(logOptions.access_log_flush_interval, 0),
     proxyAccessLogs: resolveAccessLogs(message.proxy_access_log, scope.at('proxy_access_log')),
+    usesCapsules: usesCapsules(message, scope),
+    ...optional(
+      'tunnel',
+      tunnel &&
+        resolveUdpTunneling(
+          tunnel,
+          logOptions.flush_access_log_on_tunnel_connected ?? false,
+          scope.at('tunneling_config'),
+        ),
+    ),
   };
+}
+
+/** One capsule around another is nothing that anybody reads. */
+function usesCapsules({ session_filters: filters = [] }: UdpProxyConfig, scope: Scope): boolean {
+  const place = scope.at('session_filters');
+  const kinds = filters.map((filter, index) => {
+    refuseOtherFields(filter, SESSION_FIELDS, place.at(index));
+    return SESSION_FILTERS.resolve(filter, place.at(index));
+  });
+  if (kinds.length > 1) place.unsupported('more than one filter of sessions is');
+  return kinds.includes('http_capsule');
 }
 
 function hashOf({ key }: { readonly key?: string }): UdpProxy['hash'] {

@@ -8,7 +8,7 @@ import { endpointFamilies } from './endpoint-families.ts';
 import { stepsOf, visitFamily, type PrometheusPageOptions } from './prometheus-page.ts';
 import type { Family } from './prometheus-plan.ts';
 
-/** Of a page's piece. */
+/** The parts of a page's piece. */
 const PARTS_PER_PIECE = 64;
 const NOTHING = new BucketCounts();
 

@@ -39,7 +39,7 @@ interface Named {
 export class MetricsServiceSink implements StatsSink {
   readonly #options: MetricsServiceOptions;
   #stream: GrpcStream | undefined;
-  /** Of the stream's first message; sent once. */
+  /** The identifier of the stream's first message; sent once. */
   #identifier: Uint8Array | undefined;
 
   constructor(options: MetricsServiceOptions) {

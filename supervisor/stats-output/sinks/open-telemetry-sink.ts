@@ -80,7 +80,7 @@ export class OpenTelemetrySink implements StatsSink {
     }
   }
 
-  /** Of this flush. */
+  /** The frames of this flush. */
   #frames(nowMs: number): (reading: Reading, since: Temporality) => PointFrame {
     const { config, extractor } = this.#options;
     const [time, last, began] = [nowMs, this.#lastMs, this.#beganMs].map(nanos);

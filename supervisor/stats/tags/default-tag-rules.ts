@@ -54,6 +54,18 @@ function regexRules(): TagRule[] {
       `^proxy_proto\\.(?:${TOKEN}\\.)?(versions\\.v(\\d)\\.)\\w+$`,
     ),
     regexTag('envoy.xds_resource_name', `^sds\\.((${TOKEN})\\.)`),
+    ...bandwidthShareRules(),
+  ];
+}
+
+/** Labels whose values may be empty or have dots. */
+function bandwidthShareRules(): TagRule[] {
+  const before = '^bandwidth_share\\.\\w+';
+  return [
+    regexTag('bucket_id', `${before}(\\.bucket_id\\.(.*?))\\.tenant\\.`),
+    regexTag('tenant', `${before}\\.bucket_id\\..*?(\\.tenant\\.(.*))\\.direction\\.`),
+    regexTag('direction', `${before}\\..*(\\.direction\\.(request|response))(?:\\.|$)`),
+    regexTag('handling', `${before}\\..*(\\.handling\\.(limited|not_limited))$`),
   ];
 }
 

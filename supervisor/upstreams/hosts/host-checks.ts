@@ -13,8 +13,7 @@ import type { HostState } from './host-state.ts';
 export class HostChecks {
   readonly #resolved: ResolvedCluster;
   readonly #gauges: CheckGauges;
-  #unchecked = 0;
-  #passing = { healthy: 0, degraded: 0 };
+  #counts = noneChecked();
 
   constructor(resolved: ResolvedCluster, writer: StatWriter) {
     this.#resolved = resolved;
@@ -31,7 +30,7 @@ export class HostChecks {
     // The one host of a logical name is there before it is checked.
     const isLogical = discovery?.kind === 'dns' && discovery.isLogical;
     if (!this.isChecked(host) || isLogical) return 0;
-    // Of a set that never changes no host is new.
+    // A set that never changes has no new host.
     const isIgnored = resource.ignoreNewHostsUntilFirstHealthCheck && discovery !== undefined;
     return HEALTH_BITS.failed_active_hc | (isIgnored ? HEALTH_BITS.pending_active_hc : 0);
   }
@@ -45,7 +44,7 @@ export class HostChecks {
   /** The result of a check. Returns whether the host passes. */
   take(state: HostState, bits: number): boolean {
     state.bits = (state.bits & ~ACTIVE_CHECK_BITS) | (bits & ACTIVE_CHECK_BITS);
-    if (!state.wasChecked) this.#unchecked -= 1;
+    if (!state.wasChecked) this.#counts.unchecked -= 1;
     state.wasChecked = true;
     return !hasFailed(state);
   }
@@ -58,41 +57,53 @@ export class HostChecks {
 
   /** There are hosts that wait for the result of their first check. */
   get areUnderWay(): boolean {
-    return this.#unchecked !== 0;
+    return this.#counts.unchecked !== 0;
   }
 
-  /** Counts a whole set. */
-  countAll(states: readonly HostState[]): void {
-    this.#unchecked = 0;
-    this.#passing = { healthy: 0, degraded: 0 };
-    for (const { host, wasChecked } of states) {
-      if (!this.isChecked(host)) continue;
-      if (!wasChecked) this.#unchecked += 1;
-      this.#count(host, 1);
-    }
-    this.#gauges.show(this.#passing);
+  /** One more host of a set that is counted, or one less. */
+  note(counts: CheckCounts, host: HostResource, change: 1 | -1): void {
+    if (!this.isChecked(host)) return;
+    if (host.wasChecked !== true) counts.unchecked += change;
+    countPassing(counts, host, change);
+  }
+
+  /** The counts of the whole set. */
+  countedAll(counts: CheckCounts): void {
+    this.#counts = counts;
+    this.#gauges.show(counts);
   }
 
   /** One host says something else than before. */
   recount(before: HostResource, after: HostResource): void {
-    if (this.isChecked(before)) this.#count(before, -1);
-    if (this.isChecked(after)) this.#count(after, 1);
-    this.#gauges.show(this.#passing);
+    if (this.isChecked(before)) countPassing(this.#counts, before, -1);
+    if (this.isChecked(after)) countPassing(this.#counts, after, 1);
+    this.#gauges.show(this.#counts);
   }
 
   /** Another version of the cluster may have shown its own figures. */
   showAgain(): void {
-    this.#gauges.show(this.#passing, true);
+    this.#gauges.show(this.#counts, true);
   }
 
   release(): void {
     this.#gauges.release();
   }
+}
 
-  #count({ healthBits = 0 }: HostResource, change: 1 | -1): void {
-    if ((healthBits & HEALTH_BITS.failed_active_hc) === 0) this.#passing.healthy += change;
-    if ((healthBits & HEALTH_BITS.degraded_active_hc) !== 0) this.#passing.degraded += change;
-  }
+/** Of a set: hosts that wait for their first result, and those that pass. */
+export interface CheckCounts {
+  unchecked: number;
+  healthy: number;
+  degraded: number;
+}
+
+export function noneChecked(): CheckCounts {
+  return { unchecked: 0, healthy: 0, degraded: 0 };
+}
+
+function countPassing(counts: CheckCounts, { healthBits = 0 }: HostResource, change: 1 | -1): void {
+  if ((healthBits & HEALTH_BITS.failed_active_hc) === 0) counts.healthy += change;
+  if ((healthBits & HEALTH_BITS.degraded_active_hc) !== 0) counts.degraded += change;
 }
 
 function hasFailed({ bits }: HostState): boolean {

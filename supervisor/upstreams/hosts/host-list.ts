@@ -7,12 +7,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
 import { isSamePlace } from '../../../shared/resources/clusters/host-place.ts';
+import { atOnce, type Steps } from '../../loop/loop-turns.ts';
 import type { OutlierDetector } from '../../health/outlier-detector.ts';
 import { changedPriorities, isSameButForHealth, isSameHost } from '../sources/same-host.ts';
-import type { HostChecks } from './host-checks.ts';
-import { type HostState, joinState } from './host-state.ts';
+import { type CheckCounts, type HostChecks, noneChecked } from './host-checks.ts';
+import { byPriority, type HostState, joinState } from './host-state.ts';
 import { HostStates, type HostStatesOptions } from './host-states.ts';
-import type { MembershipStats } from './membership-stats.ts';
+import { type HostCounts, type MembershipStats, noHosts, noteHost } from './membership-stats.ts';
 
 export interface HostListOptions extends HostStatesOptions {
   readonly checks: HostChecks;
@@ -20,12 +21,17 @@ export interface HostListOptions extends HostStatesOptions {
   readonly outlier: OutlierDetector | undefined;
 }
 
+/** Hosts of a set that are looked at in one step. */
+const HOSTS_PER_STEP = 256;
+
 /** What is said of a set beside its hosts. */
 export interface SetRemarks {
   /** A change is counted even where all hosts were there already. */
   readonly isChange: boolean;
   /** It comes with another policy: it is another set even with the same hosts. */
   readonly hasOtherPolicy: boolean;
+  /** Prepares what is another set for those who are told of it, before it is in force. */
+  readonly prepare: (hosts: readonly HostResource[]) => Steps<void> | undefined;
 }
 
 /** What a set of hosts changes. */
@@ -41,9 +47,11 @@ export class HostList {
   readonly #states: HostStates;
   #hosts: HostResource[] = [];
   /** By position of their hosts. */
-  #ordered: HostState[] = [];
+  #ordered: readonly HostState[] = [];
   /** The number of the present set. */
   #set = 0;
+  /** States that were changed since the hosts of the next set were joined with theirs. */
+  #touched: Set<HostState> | undefined;
 
   constructor(options: HostListOptions) {
     this.#options = options;
@@ -60,21 +68,30 @@ export class HostList {
   }
 
   /** Those that are in the list, whatever it says of them. Most stand where they stood. */
-  known(hosts: readonly HostResource[]): readonly HostResource[] {
-    return hosts.filter(
-      ({ id }, position) =>
-        this.#ordered[position]?.given.id === id || this.#states.get(id) !== undefined,
-    );
+  *known(hosts: readonly HostResource[]): Steps<readonly HostResource[]> {
+    const known: HostResource[] = [];
+    for (const [position, host] of hosts.entries()) {
+      const isThere = this.#ordered[position]?.given.id === host.id;
+      if (isThere || this.#states.get(host.id) !== undefined) known.push(host);
+      if ((position + 1) % HOSTS_PER_STEP === 0) yield;
+    }
+    return known;
   }
 
-  /** These are the hosts from now on. Returns whether anything but the order is new. */
-  set(hosts: readonly HostResource[], { isChange, hasOtherPolicy }: SetRemarks): boolean {
+  /**
+   * These are the hosts after the last step: until then the list is what it was, while the states
+   * of hosts that stay may have what is new. No other set may begin in between. Returns whether
+   * anything but the order is new.
+   */
+  *set(hosts: readonly HostResource[], remarks: SetRemarks): Steps<boolean> {
     const { stats, outlier } = this.#options;
+    const { isChange, hasOtherPolicy } = remarks;
     const priorities = new Set<number>();
     const changes: SetChanges = { priorities, added: [], isOther: isChange || hasOtherPolicy };
     const taken: HostState[] = [];
     this.#set += 1;
-    for (const host of hosts) {
+    for (const [at, host] of hosts.entries()) {
+      if ((at + 1) % HOSTS_PER_STEP === 0) yield;
       const state = this.#stateOf(host, taken.length, changes);
       if (state === undefined) continue;
       state.given = host;
@@ -82,13 +99,18 @@ export class HostList {
       state.bits &= ~HEALTH_BITS.pending_dynamic_removal;
       taken.push(state);
     }
-    for (const { host } of this.#goneFrom(taken)) priorities.add(host.priority);
+    yield* this.#forgetGone(taken, priorities);
     const count = Math.max(priorities.size, isChange ? 1 : 0);
-    if (count > 0) stats.membershipChanged(changes.added, count);
-    if (priorities.size > 0) outlier?.setHosts(this.#states.watched());
+    if (count > 0) yield* stats.membershipChanged(changes.added, count);
+    if (priorities.size > 0 && outlier !== undefined)
+      yield* outlier.setHosts(this.#states.watched());
     const isOther = changes.isOther || priorities.size > 0;
     // The order alone is nothing new.
-    this.#put(isOther ? taken : [...this.#ordered], isOther);
+    const ordered = isOther ? yield* byPriority(taken) : this.#ordered;
+    const joined = yield* this.#joinAll(ordered);
+    const preparing = isOther ? remarks.prepare(joined.hosts) : undefined;
+    if (preparing !== undefined) yield* preparing;
+    this.#put(ordered, joined, isOther);
     return isOther;
   }
 
@@ -107,7 +129,8 @@ export class HostList {
    * for balancers; undefined for one that is not in the list yet, which is told with its set.
    */
   rejoin(state: HostState): boolean | undefined {
-    if (state.position < 0) return undefined;
+    this.#touched?.add(state);
+    if (this.#ordered[state.position] !== state) return undefined;
     const before = state.host;
     const after = joinState(before, state);
     state.host = after;
@@ -140,7 +163,7 @@ export class HostList {
     }
     // Where the source says nothing new of it, it is what it was.
     if (!isSameHost(state.given, host)) {
-      // Of one that is another for balancers, and makes the whole set another, no more is asked.
+      // No more is asked of a host that is another for balancers, and makes the whole set another.
       const isSent = changes.isOther || !isSameButForHealth(state.given, host);
       const { health } = state.host;
       for (const priority of this.#changeHost(state, host)) priorities.add(priority);
@@ -176,7 +199,7 @@ export class HostList {
       priorities = [...priorities, host.priority];
     }
     const isMatched = metadata !== host.metadata && !isDeepStrictEqual(metadata, host.metadata);
-    if (isMatched) stats.matched([host]);
+    if (isMatched) atOnce(stats.matched([host]));
     const joined = joinState(host, state);
     // The object that stood for the host before, while it says the same.
     if (!isSameHost(state.host, joined)) state.host = joined;
@@ -184,38 +207,76 @@ export class HostList {
   }
 
   /**
-   * Forgets those that the present set lacks, and returns them; puts such as may not go behind
-   * `taken`.
+   * Forgets those that the present set lacks, and notes their priorities; puts such as may not go
+   * behind `taken`.
    */
-  #goneFrom(taken: HostState[]): readonly HostState[] {
-    const gone: HostState[] = [];
-    for (const state of this.#ordered) {
+  *#forgetGone(taken: HostState[], priorities: Set<number>): Steps<void> {
+    for (const [at, state] of this.#ordered.entries()) {
+      if ((at + 1) % HOSTS_PER_STEP === 0) yield;
       if (state.set === this.#set) continue;
       if (this.#options.checks.keeps(state)) {
         state.bits |= HEALTH_BITS.pending_dynamic_removal;
         taken.push(state);
       } else {
         this.#states.forget(state);
-        gone.push(state);
+        priorities.add(state.host.priority);
       }
     }
-    return gone;
   }
 
-  /** Joins configuration and states, and counts. */
-  #put(states: HostState[], isOther: boolean): void {
-    if (!isByPriority(states)) {
-      states.sort((left, right) => left.host.priority - right.host.priority);
-    }
-    this.#ordered = states;
-    this.#hosts = states.map((state, position) => {
+  /** Each with what its state says, and where it will stand. */
+  *#joinAll(states: readonly HostState[]): Steps<Joined> {
+    const { checks } = this.#options;
+    const touched = new Set<HostState>();
+    this.#touched = touched;
+    const joined: Joined = { hosts: [], counts: noHosts(), passing: noneChecked(), touched };
+    for (let position = 0; position < states.length; position++) {
+      const state = states[position] as HostState;
       state.host = joinState(state.host, state);
       state.position = position;
-      return state.host;
-    });
-    this.#options.stats.setHosts(this.#hosts, isOther);
-    this.#options.checks.countAll(states);
+      joined.hosts.push(state.host);
+      noteHost(joined.counts, state.host, 1);
+      checks.note(joined.passing, state.host, 1);
+      if ((position + 1) % HOSTS_PER_STEP === 0) yield;
+    }
+    return joined;
   }
+
+  /** In force, and shown. */
+  #put(
+    states: readonly HostState[],
+    { hosts, counts, passing, touched }: Joined,
+    isOther: boolean,
+  ): void {
+    const { stats, checks } = this.#options;
+    this.#touched = undefined;
+    this.#ordered = states;
+    this.#hosts = hosts;
+    for (const state of touched) {
+      const before = hosts[state.position];
+      if (before === undefined || states[state.position] !== state) continue;
+      const after = joinState(state.host, state);
+      state.host = after;
+      hosts[state.position] = after;
+      for (const [host, change] of [
+        [before, -1],
+        [after, 1],
+      ] as const) {
+        noteHost(counts, host, change);
+        checks.note(passing, host, change);
+      }
+    }
+    stats.setHosts(counts, isOther);
+    checks.countedAll(passing);
+  }
+}
+
+/** A set that is about to be in force. */
+interface Joined {
+  readonly hosts: HostResource[];
+  readonly counts: HostCounts;
+  readonly passing: CheckCounts;
+  readonly touched: ReadonlySet<HostState>;
 }
 
 /** The source gives it no more; it stays while it passes its checks. */
@@ -226,13 +287,4 @@ export function isLeaving({ bits }: HostState): boolean {
 /** Whether it counts as another host for balancers; what failed there last is nothing to them. */
 function changesChoice({ healthBits: before = 0 }: HostResource, after: HostResource): boolean {
   return ((before ^ (after.healthBits ?? 0)) & ~HEALTH_BITS.active_hc_timeout) !== 0;
-}
-
-function isByPriority(states: readonly HostState[]): boolean {
-  let highest = 0;
-  for (const { host } of states) {
-    if (host.priority < highest) return false;
-    highest = host.priority;
-  }
-  return true;
 }

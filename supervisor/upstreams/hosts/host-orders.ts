@@ -10,7 +10,7 @@ import { HEALTH_BITS, healthOf } from '../../../shared/resources/clusters/host-h
 
 /** Orders that are in force at the same time. */
 export const ORDERS_MAX = 10_000;
-/** Of names and addresses; longer ones are no host's. */
+/** The limit of names and addresses; longer ones are no host's. */
 const NAME_MAX = 1_000;
 
 export interface HostOrder {

@@ -3,6 +3,7 @@
  * get.
  */
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { sortedInSteps, type Steps } from '../../loop/loop-turns.ts';
 import { HEALTH_BITS, healthOf } from '../../../shared/resources/clusters/host-health.ts';
 
 export interface HostState {
@@ -44,4 +45,24 @@ export function joinState(host: HostResource, state: HostState): HostResource {
   if (readySinceMs !== undefined) joined.readySinceMs = readySinceMs;
   if (wasChecked) joined.wasChecked = true;
   return joined;
+}
+
+/** Hosts that are looked at in one step. */
+const HOSTS_PER_STEP = 1024;
+
+/** The same states, in the order of their priorities. */
+export function* byPriority(states: HostState[]): Steps<readonly HostState[]> {
+  let highest = 0;
+  for (let at = 0; at < states.length; at++) {
+    const { priority } = (states[at] as HostState).host;
+    if (priority < highest) {
+      return yield* sortedInSteps(
+        states,
+        (left, right) => left.host.priority - right.host.priority,
+      );
+    }
+    highest = priority;
+    if ((at + 1) % HOSTS_PER_STEP === 0) yield;
+  }
+  return states;
 }

@@ -48,21 +48,24 @@ export class HostStates {
     return state;
   }
 
-  forget({ given: { id }, slot, breakerSlot }: HostState): void {
-    if (slot !== undefined) this.#options.slots().giveBack(slot);
-    if (breakerSlot !== undefined) this.#options.breakers.giveBack(breakerSlot);
-    this.#states.delete(id);
+  forget(state: HostState): void {
+    this.#giveBack(state);
+    this.#states.delete(state.given.id);
   }
 
   clear(): void {
-    for (const state of this.#states.values()) this.forget(state);
+    for (const state of this.#states.values()) this.#giveBack(state);
+    this.#states.clear();
+  }
+
+  #giveBack({ slot, breakerSlot }: HostState): void {
+    if (slot !== undefined) this.#options.slots().giveBack(slot);
+    if (breakerSlot !== undefined) this.#options.breakers.giveBack(breakerSlot);
   }
 
   /** Those whose answers workers count. */
-  watched(): readonly { readonly id: string; readonly slot: number }[] {
-    const watched: { readonly id: string; readonly slot: number }[] = [];
-    for (const [id, { slot }] of this.#states) if (slot !== undefined) watched.push({ id, slot });
-    return watched;
+  *watched(): Generator<{ readonly id: string; readonly slot: number }> {
+    for (const [id, { slot }] of this.#states) if (slot !== undefined) yield { id, slot };
   }
 
   get #limitsConnections(): boolean {

@@ -3,6 +3,7 @@
  * many of them are healthy, and how its host set came about. Traffic is counted by the workers into
  * the same blocks.
  */
+import type { Steps } from '../../loop/loop-turns.ts';
 import { findPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
 import type { ClusterResource, HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { NO_MATCH, socketOf } from '../../../shared/resources/clusters/socket-match.ts';
@@ -18,6 +19,28 @@ import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { secretKeysOf } from '../../../shared/tls/complete-tls.ts';
 import type { UpdateCounter } from '../sources/host-source.ts';
 
+/** Of a set. */
+export interface HostCounts {
+  total: number;
+  healthy: number;
+  degraded: number;
+  unhealthy: number;
+  excluded: number;
+}
+
+export function noHosts(): HostCounts {
+  return { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
+}
+
+export function noteHost(counts: HostCounts, host: HostResource, change: 1 | -1): void {
+  counts.total += change;
+  counts[host.health] += change;
+  if (!isCounted(host)) counts.excluded += change;
+}
+
+/** Hosts whose sockets are chosen in one step. */
+const HOSTS_PER_STEP = 128;
+
 export class MembershipStats {
   readonly #writer: StatWriter;
   readonly #cluster: number;
@@ -26,7 +49,7 @@ export class MembershipStats {
   /** By name of the match. */
   readonly #matches = new Map<string, number>();
   #isReleased = false;
-  #counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
+  #counts = noHosts();
   /** As shown. */
   #excluded = 0;
 
@@ -42,7 +65,7 @@ export class MembershipStats {
     }
     this.#features = defineFeatures(resource, writer, prefix);
     this.setWarming(true);
-    this.setHosts([]);
+    this.setHosts(noHosts());
   }
 
   /**
@@ -55,36 +78,36 @@ export class MembershipStats {
   }
 
   /** The hosts as they are now. Those left out are counted only with a set that is another. */
-  setHosts(hosts: readonly HostResource[], isOther = true): void {
-    this.#counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
-    for (const host of hosts) this.#note(host, 1);
+  setHosts(counts: HostCounts, isOther = true): void {
+    this.#counts = counts;
     if (isOther) this.#excluded = this.#counts.excluded;
     this.show();
   }
 
   /** One host is known otherwise than before. */
   replaceHost(before: HostResource, after: HostResource): void {
-    this.#note(before, -1);
-    this.#note(after, 1);
+    noteHost(this.#counts, before, -1);
+    noteHost(this.#counts, after, 1);
     this.#excluded = this.#counts.excluded;
     this.show();
   }
 
   /** Hosts came or went, in this number of priorities. */
-  membershipChanged(added: readonly HostResource[], priorities: number): void {
+  *membershipChanged(added: readonly HostResource[], priorities: number): Steps<void> {
     this.#writer.add(this.#cluster + CLUSTER.index.membership_change, priorities);
-    this.matched(added);
+    yield* this.matched(added);
   }
 
   /** Sockets were chosen for these hosts, which may be there already. */
-  matched(hosts: readonly HostResource[]): void {
+  *matched(hosts: readonly HostResource[]): Steps<void> {
     const { index } = TRANSPORT_SOCKET_MATCH;
     if (this.#resource.socketMatches === undefined) {
       const base = this.#matches.get(NO_MATCH);
       if (base !== undefined) this.#writer.add(base + index.total_match_count, hosts.length);
       return;
     }
-    for (const host of hosts) {
+    for (const [at, host] of hosts.entries()) {
+      if ((at + 1) % HOSTS_PER_STEP === 0) yield;
       const base = this.#matches.get(socketOf(this.#resource, host).name);
       if (base !== undefined) this.#writer.increment(base + index.total_match_count);
     }
@@ -104,12 +127,6 @@ export class MembershipStats {
     for (const base of [...this.#matches.values(), ...this.#features]) {
       this.#writer.releaseBlock(base);
     }
-  }
-
-  #note(host: HostResource, change: 1 | -1): void {
-    this.#counts.total += change;
-    this.#counts[host.health] += change;
-    if (!isCounted(host)) this.#counts.excluded += change;
   }
 
   /** Another version of the cluster may have shown its own. */

@@ -4,6 +4,7 @@ import type {
   HostAnswer,
   HostResource,
 } from '../../../shared/resources/clusters/cluster.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
 
 /** What a source counts below `cluster.<name>.` */
 export type UpdateCounter =
@@ -29,8 +30,10 @@ export interface HostSink {
    * anything but the order is new.
    */
   setHosts(hosts: readonly HostResource[], isChange?: boolean): boolean;
+  /** The same of many; the hosts before them are those of the cluster until the last step. */
+  setHostsInSteps(hosts: readonly HostResource[]): Steps<boolean>;
   /** An answer named these hosts; those that were there are counted as Envoy counts new ones. */
-  confirmed(hosts: readonly HostResource[]): void;
+  confirmed(hosts: readonly HostResource[]): Steps<void>;
   count(counter: UpdateCounter): void;
   /** How hosts are chosen among those that are set next; what is dropped changes with them. */
   setPolicy(policy: AssignmentPolicy): void;

@@ -51,7 +51,7 @@ export class StrictDnsSource implements HostSource {
 
 interface TargetOwner {
   readonly sink: HostSink;
-  /** Of the hosts of all names. */
+  /** The ids of the hosts of all names. */
   readonly ids: Set<string>;
   changed(): void;
   answeredFirst(): void;

@@ -29,7 +29,7 @@ export class ClusterSwap {
   readonly #clock: Clock;
   /** By name of a cluster that goes: when it does in any case. */
   readonly #leaving = new Map<string, Timer | undefined>();
-  /** Of what is on its way to the workers. */
+  /** What is on its way to the workers. */
   readonly #holds = new Set<Hold>();
   readonly #unsubscribe: () => void;
   #nextCheck: Timer | undefined;

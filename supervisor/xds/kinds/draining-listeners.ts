@@ -65,7 +65,7 @@ export class DrainingListeners {
     });
   }
 
-  /** Of several versions the dump has the oldest. */
+  /** Shows a listener; the dump has the oldest of several versions. */
   show(name: string): void {
     const [oldest] = this.#draining.get(name) ?? [];
     if (oldest !== undefined) this.#options.store.drain('listener', name, oldest);

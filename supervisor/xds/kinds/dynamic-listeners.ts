@@ -60,9 +60,9 @@ interface Holding {
 
 export class DynamicListeners {
   readonly #options: DynamicListenersOptions;
-  /** Of the version in force, by listener. */
+  /** The holding of the version in force, by listener. */
   readonly #active = new Map<string, Holding>();
-  /** Of the version that waits, by listener. */
+  /** The holding of the version that waits, by listener. */
   readonly #warming = new Map<string, Holding>();
   readonly #draining: DrainingListeners;
   #isStarted = false;

@@ -1,14 +1,14 @@
 /** Hosts of a cluster from a control plane or a file: one load assignment, replaced as a whole. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
+import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type {
   ClusterHostsResource,
   HostResource,
 } from '../../../shared/resources/clusters/cluster.ts';
 import { canonicalName } from '../../resolved/resource-locator.ts';
-import { atOnce, LoopTurns } from '../../loop/loop-turns.ts';
+import { atOnce, type LoopTurns, type Steps } from '../../loop/loop-turns.ts';
 import { durationMsOr } from '../../resources/values.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
@@ -29,11 +29,14 @@ export interface EndpointEnvironment {
   readonly resolver: ResourceResolver;
   readonly statStore: StatStore;
   readonly clock: Clock;
+  /** For large assignments of all clusters. */
+  readonly turns: LoopTurns;
   readonly log: (level: 'warning', text: string) => void;
 }
 
-/** More hosts are resolved, compared and put in force in a turn of the loop each. */
+/** More hosts are resolved, compared and put in force in steps. */
 const LARGE_SET = 500;
+const WEIGHTS_PER_STEP = 1024;
 
 export class EndpointSource implements HostSource, DiscoveryConsumer {
   readonly #cluster: string;
@@ -41,7 +44,9 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   readonly #sink: HostSink;
   readonly #resolver: ResourceResolver;
   readonly #subscription: OpenSubscription;
-  /** Of the last answer with many hosts, parts of which come again as the same objects. */
+  /**
+   * The hosts of the last answer with many hosts, parts of which come again as the same objects.
+   */
   #known: HostsByEndpoint | undefined;
   #present: ClusterHostsResource | undefined;
   readonly #clock: Clock;
@@ -55,10 +60,10 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     { resource }: ResolvedCluster,
     { source, serviceName }: EndpointDiscovery,
     sink: HostSink,
-    { sources, resolver, statStore, clock, log }: EndpointEnvironment,
+    { sources, resolver, statStore, clock, turns, log }: EndpointEnvironment,
   ) {
     this.#clock = clock;
-    this.#turns = new LoopTurns(clock);
+    this.#turns = turns;
     this.#log = log;
     this.#cluster = resource.name;
     this.#serviceName = serviceName;
@@ -92,32 +97,40 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     }
     const mistake = this.#mistakeIn(resources);
     if (mistake !== undefined) return this.#refuse(mistake);
-    const known = new KnownHosts(this.#known);
-    const { resolved: sent, error } = this.#resolver.hosts(this.#cluster, found.message, known);
-    if (error !== undefined) return error;
-    const isLarge = sent.hosts.length > LARGE_SET;
-    this.#known = isLarge ? known.resolved : undefined;
-    this.#beginLifetime(found.message);
-    const { hosts: before = [] } = this.#present ?? {};
-    const comparing = keepSameHostsInSteps(before, sent.hosts);
-    if (!isLarge) {
-      this.#sink.confirmed(sent.hosts);
-      this.#takeOther({ ...sent, hosts: atOnce(comparing) });
-      return undefined;
+    const { message } = found;
+    const taking = this.#whileOpen(this.#takeAssignment(message));
+    return isLarge(message) ? await this.#turns.run(taking) : atOnce(taking);
+  }
+
+  /** Nobody waits for the rest of a cluster that is gone. */
+  *#whileOpen<Result>(steps: Steps<Result>): Steps<Result | undefined> {
+    while (!this.#isClosed) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      yield;
     }
-    await nextTurn();
-    if (!this.#isClosed) this.#sink.confirmed(sent.hosts);
-    const hosts = await this.#turns.run(comparing);
-    await nextTurn();
-    if (!this.#isClosed) this.#takeOther({ ...sent, hosts });
     return undefined;
   }
 
-  #takeOther(resolved: ClusterHostsResource): void {
+  /** The hosts before these stay in force until the last step. */
+  *#takeAssignment(message: JsonObject): Steps<string | undefined> {
+    const known = new KnownHosts(this.#known);
+    const resolving = this.#resolver.hostsInSteps(this.#cluster, message, known);
+    const { resolved: sent, error } = yield* resolving;
+    if (error !== undefined) return error;
+    this.#known = sent.hosts.length > LARGE_SET ? known.resolved : undefined;
+    this.#beginLifetime(message);
+    yield* this.#sink.confirmed(sent.hosts);
+    const hosts = yield* keepSameHostsInSteps(this.#present?.hosts ?? [], sent.hosts);
+    yield* this.#takeOther({ ...sent, hosts });
+    return undefined;
+  }
+
+  *#takeOther(resolved: ClusterHostsResource): Steps<void> {
     const before = this.#present;
     const isSame = before?.hosts === resolved.hosts && isDeepStrictEqual(before, resolved);
     if (isSame) this.#sink.count('update_no_rebuild');
-    else this.#take(resolved);
+    else yield* this.#take(resolved);
   }
 
   /** Envoy's words. */
@@ -142,15 +155,16 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     this.#sink.count('assignment_timeout_received');
     this.#lifetime = this.#clock.after(staleAfterMs, () => {
       this.#sink.count('assignment_stale');
-      if (this.#present !== undefined) this.#take({ ...this.#present, hosts: [] });
+      if (this.#present === undefined) return;
+      void this.#turns.run(this.#whileOpen(this.#take({ ...this.#present, hosts: [] })));
     });
   }
 
-  #take(resolved: ClusterHostsResource): void {
+  *#take(resolved: ClusterHostsResource): Steps<void> {
     this.#present = resolved;
-    this.#sink.setMaxHostWeight(maxWeightOfLast(resolved.hosts));
+    this.#sink.setMaxHostWeight(yield* maxWeightOfLast(resolved.hosts));
     this.#sink.setPolicy(resolved);
-    const isOther = this.#sink.setHosts(resolved.hosts);
+    const isOther = yield* this.#sink.setHostsInSteps(resolved.hosts);
     if (!isOther) this.#sink.count('update_no_rebuild');
   }
 
@@ -161,10 +175,18 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   }
 }
 
+function isLarge({ endpoints = [] }: ClusterLoadAssignment): boolean {
+  let hosts = endpoints.length;
+  for (const { lb_endpoints: some = [] } of endpoints) hosts += some.length;
+  return hosts > LARGE_SET;
+}
+
 /** As Envoy shows it: each priority overwrites what the one before it had. */
-function maxWeightOfLast(hosts: readonly HostResource[]): number {
+function* maxWeightOfLast(hosts: readonly HostResource[]): Steps<number> {
   let [last, most] = [0, 1];
-  for (const { priority, weight } of hosts) {
+  for (let at = 0; at < hosts.length; at++) {
+    const { priority, weight } = hosts[at] as HostResource;
+    if ((at + 1) % WEIGHTS_PER_STEP === 0) yield;
     if (priority > last) [last, most] = [priority, weight];
     else if (priority === last) most = Math.max(most, weight);
   }

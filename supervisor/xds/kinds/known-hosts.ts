@@ -34,7 +34,7 @@ export class KnownHosts implements ResolvedHosts {
     this.#resolved.push(host);
   }
 
-  /** Of the assignment that it was made for. */
+  /** The hosts of the assignment that it was made for. */
   get resolved(): HostsByEndpoint {
     return { endpoints: this.#endpoints, hosts: this.#resolved };
   }

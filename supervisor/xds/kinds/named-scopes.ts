@@ -45,7 +45,7 @@ interface LiveScope {
   readonly message: ScopedRouteConfiguration;
   /** What workers know its routes by. */
   readonly routes: string;
-  /** Of routes that it names, once they are wanted. */
+  /** The use of the routes that it names, once they are wanted. */
   use: ResourceUse | undefined;
 }
 

@@ -5,6 +5,7 @@
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
+import { LoopTurns } from '../../loop/loop-turns.ts';
 import type { DiscoveredSecret, NamedSecret } from '../../resolved/named-secret.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
@@ -25,9 +26,10 @@ export interface SecretDiscoveryOptions extends NamedOptions {
 }
 
 export function discoverSecrets(options: SecretDiscoveryOptions): NamedResources<NamedSecret> {
+  const turns = new LoopTurns(options.clock);
   return new NamedResources({
     open: (secret) => {
-      if ('source' in secret) return new SharedSecret(secret, options);
+      if ('source' in secret) return new SharedSecret(secret, { ...options, turns });
       if ('tags' in secret) return new WatchedTags(secret, options);
       return new AwsCredentials(secret, options);
     },
@@ -37,9 +39,14 @@ export function discoverSecrets(options: SecretDiscoveryOptions): NamedResources
 
 type Given = Pick<DiscoveredResource, 'message' | 'versionInfo'>;
 
+interface SharedSecretOptions extends SecretDiscoveryOptions {
+  /** In which secrets are loaded. */
+  readonly turns: LoopTurns;
+}
+
 class SharedSecret extends SharedResource {
   readonly #secret: DiscoveredSecret;
-  readonly #options: SecretDiscoveryOptions;
+  readonly #options: SharedSecretOptions;
   readonly #rotationFailures: Definition;
   /** As its source gave it, its files unread. */
   #given: Given | undefined;
@@ -49,7 +56,7 @@ class SharedSecret extends SharedResource {
   /** Moves that come together are looked at once. */
   #isRereadPlanned = false;
 
-  constructor(secret: DiscoveredSecret, options: SecretDiscoveryOptions) {
+  constructor(secret: DiscoveredSecret, options: SharedSecretOptions) {
     super();
     this.#secret = secret;
     this.#options = options;
@@ -117,7 +124,7 @@ class SharedSecret extends SharedResource {
 
   /** What is good is in force when this resolves; else why it is not. */
   async #take(given: Given): Promise<string | undefined> {
-    const { store, resolver, clock } = this.#options;
+    const { store, resolver, clock, turns } = this.#options;
     const { key, kind } = this.#secret;
     let message: JsonObject;
     try {
@@ -125,6 +132,8 @@ class SharedSecret extends SharedResource {
     } catch (error) {
       return (error as Error).message;
     }
+    // To load one takes about a millisecond, and an answer may have thousands.
+    if (turns.isOver) await turns.next();
     if (this.isClosed) return undefined;
     const present = store.get('secret', key)?.active;
     // To read certificates and keys is dear; what is in force was read.

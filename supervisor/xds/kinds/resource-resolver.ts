@@ -18,6 +18,7 @@ import type { ClusterHostsResource } from '../../../shared/resources/clusters/cl
 import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
 import { formatPlace, type Place, type Problem } from '../../config/problem.ts';
 import {
   checkSources,
@@ -25,10 +26,14 @@ import {
   sourcesOfListener,
 } from '../../resources/bootstrap/dynamic-resources.ts';
 import { readGenericSecret } from '../../resources/generic-secret.ts';
-import { resolveClusterDefaults } from '../../resources/bootstrap/static-resources.ts';
+import {
+  resolveClusterDefaults,
+  staticSecrets,
+} from '../../resources/bootstrap/static-resources.ts';
 import { resolveCluster, type ClusterDefaults } from '../../resources/clusters/cluster.ts';
 import {
   type ResolvedHosts,
+  loadAssignmentInSteps,
   resolveLoadAssignment,
 } from '../../resources/clusters/load-assignment.ts';
 import { resolveFilterSettings } from '../../resources/http/http-filter-chain.ts';
@@ -55,6 +60,13 @@ export type Resolution<Resolved> =
     }
   | { readonly resolved?: undefined; readonly error: string };
 
+/** What one resource is resolved with. */
+interface Run {
+  readonly scope: Scope;
+  readonly problems: readonly Problem[];
+  readonly secrets: readonly NamedSecret[];
+}
+
 /** Envoy's word for a secret that holds something else. */
 const NO_CERTIFICATE = 'Failed to load incomplete private key from path: ';
 
@@ -68,7 +80,7 @@ export interface ResolverOptions {
   isKnownCluster(name: string): boolean;
   /** Whether a control plane may be reached through a cluster; absent: that is not looked at. */
   readonly isStaticCluster?: (name: string) => boolean;
-  /** Of what is accepted though it has no effect. */
+  /** Notes what is accepted though it has no effect. */
   warn(text: string): void;
 }
 
@@ -101,11 +113,14 @@ export class ResourceResolver {
   readonly #options: ResolverOptions;
   readonly #defaults: ClusterDefaults;
   readonly #filters: NetworkFilterResolver;
+  /** Of the bootstrap, which every resource may name. */
+  readonly #secrets: ReadonlyMap<string, Secret>;
   /** Whether there is a stream that sources may share. */
   readonly #hasAggregated: boolean;
 
   constructor(options: ResolverOptions) {
     this.#options = options;
+    this.#secrets = staticSecrets(options.bootstrap);
     this.#defaults = resolveClusterDefaults(options.bootstrap, this.#scope([]));
     this.#hasAggregated = options.bootstrap.dynamic_resources?.ads_config !== undefined;
     this.#filters = new NetworkFilterResolver((name) => options.isKnownCluster(name));
@@ -151,14 +166,15 @@ export class ResourceResolver {
   }
 
   /** What `known` has of the message's endpoints stays; what is new is added to it. */
-  hosts(
+  *hostsInSteps(
     cluster: string,
     message: JsonObject,
     known: ResolvedHosts,
-  ): Resolution<ClusterHostsResource> {
-    return this.#run((scope) =>
-      resolveLoadAssignment(cluster, message as unknown as ClusterLoadAssignment, scope, known),
-    );
+  ): Steps<Resolution<ClusterHostsResource>> {
+    const assignment = message as unknown as ClusterLoadAssignment;
+    const run = this.#begin();
+    const hosts = yield* loadAssignmentInSteps(cluster, assignment, run.scope, known);
+    return this.#end(run, hosts);
   }
 
   /** Everything that is wrong with a resource that stands at a place of a file. */
@@ -189,7 +205,7 @@ export class ResourceResolver {
     return resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope);
   }
 
-  /** Of a secret whose files were read into it. */
+  /** Resolves a secret whose files were read into it. */
   secret(message: JsonObject, kind: TlsSecret['kind']): Resolution<TlsSecret> {
     const {
       name,
@@ -227,11 +243,20 @@ export class ResourceResolver {
   }
 
   #run<Resolved>(resolve: (scope: Scope) => Resolved | undefined): Resolution<Resolved> {
+    const run = this.#begin();
+    return this.#end(run, resolve(run.scope));
+  }
+
+  #begin(): Run {
     const problems: Problem[] = [];
     const secrets: NamedSecret[] = [];
     const plain = this.#scope(problems);
     const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
-    const resolved = resolve(new Scope({ ...plain.context, onNamedSecret }, plain.place));
+    const scope = new Scope({ ...plain.context, onNamedSecret }, plain.place);
+    return { scope, problems, secrets };
+  }
+
+  #end<Resolved>({ problems, secrets }: Run, resolved: Resolved | undefined): Resolution<Resolved> {
     const error = problems.find(({ severity }) => severity === 'error');
     if (error !== undefined) return { error: describe(error) };
     for (const problem of problems) this.#options.warn(describe(problem));
@@ -252,6 +277,7 @@ export class ResourceResolver {
       disabledExtensions,
       skipSecrets,
       ...(defaultTracer === undefined ? {} : { defaultTracer }),
+      secrets: this.#secrets,
       nodeName: { id: bootstrap.node?.id ?? '', cluster: bootstrap.node?.cluster ?? '' },
     };
     return new Scope(context, place);

@@ -17,7 +17,7 @@ export interface DiscoveredResource {
 }
 
 export interface DiscoveryUpdate {
-  /** Of the answer as a whole. */
+  /** The version of the answer as a whole. */
   readonly versionInfo: string;
   readonly resources: readonly DiscoveredResource[];
   /**

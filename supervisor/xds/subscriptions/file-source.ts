@@ -33,8 +33,8 @@ export class FileSource implements DiscoverySource {
   /** What tells this file from the one that was read last. */
   #identity = '';
   /**
-   * Of a file that appeared where none was, empty before it does; undefined: there was one all the
-   * time.
+   * The file that is waited for where none was, empty before it appears; undefined: there was one
+   * all the time.
    */
   #awaited: string | undefined;
   #isChecking = false;

@@ -10,7 +10,7 @@ export interface Answered {
   readonly refusal: string | undefined;
 }
 
-/** Of more the oldest is acknowledged early. */
+/** The limit, past which the oldest is acknowledged early. */
 export const HELD_MAX = 1000;
 
 export class HeldAnswers {

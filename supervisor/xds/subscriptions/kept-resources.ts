@@ -28,7 +28,7 @@ const OWNER_ONLY = 0o600;
 
 export class KeptResources {
   readonly #options: KeptResourcesOptions;
-  /** Of the file, for subscriptions that get no answer. */
+  /** The file's resources, for subscriptions that get no answer. */
   readonly #earlier = new Map<string, DiscoveryUpdate>();
   readonly #present = new Map<string, Kept>();
   #timer: Timer | undefined;

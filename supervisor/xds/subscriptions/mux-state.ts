@@ -16,7 +16,7 @@ export interface TypeState {
   readonly pace: RefusalPace;
   /** By name, for later subscribers; not of types that are wanted as a whole. */
   readonly known: Map<string, DiscoveredResource>;
-  /** Of the last answer that was taken. */
+  /** The version of the last answer that was taken. */
   versionInfo: string;
   /** What a request that answers nothing names. */
   nonce: string;
@@ -42,7 +42,7 @@ export interface MuxProtocol {
 
 /** What a request says beside what the state holds. */
 export interface RequestCause {
-  /** Of the answer that it answers; else that of the state. */
+  /** The nonce of the answer that it answers; else that of the state. */
   readonly nonce: string;
   /** Why the answer was refused. */
   readonly refusal?: string | undefined;

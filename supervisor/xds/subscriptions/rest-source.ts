@@ -13,7 +13,7 @@ export interface RestSourceOptions {
   readonly refreshMs: number;
   readonly timeoutMs: number;
   readonly clusters: ControlPlaneClusters;
-  /** Of this cluster; others use it too. */
+  /** The client of this cluster; others use it too. */
   readonly client: RestClient;
   readonly node: JsonObject;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ const JITTER_MS = 1_000;
 
 export class RestSource implements DiscoverySource {
   readonly #options: RestSourceOptions;
-  /** Of the question that is not answered yet. */
+  /** Ends the question that is not answered yet. */
   #asking: AbortController | undefined;
   #isClosed = false;
   #timer: Timer | undefined;

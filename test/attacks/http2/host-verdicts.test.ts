@@ -33,7 +33,7 @@ import { within } from '../../support/wait.ts';
 
 type Verdict = 'goes on' | 'is over';
 
-/** Of the long form. */
+/** The limit of the long form. */
 const LONGEST_MS = 45_000;
 const OK = headerBlock([[':status', '200']]);
 const MARK = Buffer.from('\u0001MARKED\u0001', 'latin1');

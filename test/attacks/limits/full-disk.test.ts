@@ -17,7 +17,7 @@ import { makeScratch } from '../../support/scratch.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const DISK_KIB = 64;
-/** Of each request's line; a few dozen fill the disk. */
+/** The size of each request's line; a few dozen fill the disk. */
 const PATH_BYTES = 2000;
 const REQUESTS = attackRuns(60, 5000);
 const API = 'type.googleapis.com/envoy.extensions';

@@ -65,7 +65,7 @@ describe('answers of services', () => {
       const outcome = readMessage(bytes, readCheckResponse);
       if (outcome?.kind !== 'ok') continue;
       passed++;
-      // Of several statuses the last code that is written counts, as protobuf merges them.
+      // The last code that is written counts among several statuses, as protobuf merges them.
       const codes = decode('Check', bytes)?.status?.map(({ code = 0 }) => code);
       assert.ok(codes === undefined || (codes.at(-1) ?? 0) === 0, bytes.toString('hex'));
     }

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { type Answer, encode } from 'dns-packet';
 import fc from 'fast-check';
 import { isIP } from 'node:net';
-import { decodeAnswer, encodeQuestion } from '../../../supervisor/dns/dns-message.ts';
+import { decodeAnswer, encodeQuestion } from '../../../shared/dns/dns-message.ts';
 import { attackParameters } from '../../support/attack.ts';
 
 const NAME = 'host.test';

@@ -12,7 +12,10 @@ import { startSluice } from '../../support/programs/sluice.ts';
 
 const COUNT = attackRuns(20_000, 200_000);
 const REQUESTS = 30;
-/** Of the worker's processor, for one request; a tree that is made when it is asked takes longer. */
+/**
+ * The limit of the worker's processor time for one request; a tree that is made when it is asked
+ * takes longer.
+ */
 const FIRST_MS = attackRuns(60, 120);
 const HTTP = 'type.googleapis.com/envoy.extensions.filters.http';
 const indices = Array.from({ length: COUNT }, (_, at) => at);

@@ -180,7 +180,7 @@ describe('what a client says in its handshake', () => {
     for (const request of requests) {
       assert.equal(request.start, 'GET / HTTP/1.1');
       assert.equal(valuesOf(request, 'host').length, 1);
-      // Of a certificate a single element, of a client's own header as many as it wrote.
+      // A certificate gives a single element, a client's own header as many as it wrote.
       assert.ok(valuesOf(request, 'x-forwarded-client-cert').length <= 1);
     }
     assert.equal(await sluice.stat('sluice.worker.exceptions'), 0);

@@ -106,7 +106,7 @@ describe('strict_check_headers', () => {
     await using upstream = await startHttpUpstream();
     const strictHeaders = [...new Set(STRICT.map(([name]) => name))];
     const filters = [{ ...ROUTER, options: { ...ROUTER.options, strictHeaders } }];
-    // Of clients from outside these headers are removed before.
+    // These headers are removed from requests of clients from outside before.
     const internalCidrs = [{ address: '127.0.0.0', prefixLength: 8 }];
     await using plane = await startDataPlane({
       upstreamPorts: [upstream.port],

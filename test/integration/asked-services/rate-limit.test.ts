@@ -21,7 +21,7 @@ import { waitUntil } from '../../support/wait.ts';
 const TYPE = 'type.googleapis.com/envoy.extensions.filters.http';
 const OK = 1;
 const OVER_LIMIT = 2;
-/** Of RateLimitRequest: descriptors, entries, value. */
+/** The fields of RateLimitRequest: descriptors, entries, value. */
 const VALUES = [2, 1, 2];
 
 const BY_HEADER = {

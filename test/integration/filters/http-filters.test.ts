@@ -92,6 +92,16 @@ describe('HTTP filters', () => {
     assert.equal(await sluice.stat('http.web.fault.active_faults'), 0);
   });
 
+  it('fault aborts with words of its own', async () => {
+    await using upstream = await startHttpUpstream();
+    const abort = { http_status: 429, percentage: { numerator: 100 }, response_body: 'később' };
+    const filter = { name: 'fault', type: 'fault.v3.HTTPFault', config: { abort } };
+    const { sluice, port } = await startWith(filter, upstream.port);
+    await using _ = sluice;
+    const answer = await fetchOnce({ port });
+    assert.deepEqual([answer.status, answer.body], [429, 'később']);
+  });
+
   it('a client that leaves during a delay frees its fault', async () => {
     await using upstream = await startHttpUpstream();
     const delay = { fixed_delay: '600s', percentage: { numerator: 100 } };

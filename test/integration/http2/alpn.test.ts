@@ -88,7 +88,9 @@ describe('the protocols that a TLS client names', () => {
 
 interface Served extends AsyncDisposable {
   readonly sluice: Sluice;
-  /** Of a listener without listener filters, and of one that looks at first bytes already. */
+  /**
+   * The ports of a listener without listener filters, and of one that looks at first bytes already.
+   */
   readonly ports: readonly [number, number];
 }
 

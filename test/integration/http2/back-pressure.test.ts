@@ -19,7 +19,7 @@ const PIECE = Buffer.alloc(64 * 1024, 'x');
 const PIECES = 448;
 /** What the sockets of all three parties hold, and the proxy; of 28 MiB. */
 const MOST_HELD_PIECES = 360;
-/** Of the proxy's windows and buffers. */
+/** The size of the proxy's windows and buffers. */
 const SMALL = 65_536;
 const SIBLINGS = 20;
 type Protocol = 'HTTP/1' | 'HTTP/2';

@@ -30,7 +30,7 @@ describe('compiled code that a process leaves at its end', () => {
     await serving.stop();
     const ofServing = cachesOf(main).map((file) => statSync(file).size);
     assert.equal(ofServing.length, PARTS);
-    // Of both together: V8 throws code away that it has not run for some collections.
+    // Both together count: V8 throws code away that it has not run for some collections.
     assert.ok(sum(ofServing) > sum(ofIdle), `${ofServing.join()} and ${ofIdle.join()} idle`);
     await using next = await started(proxyTo(upstream.port));
     await fetchFrom(next);

@@ -12,7 +12,7 @@ const TYPE = 'type.googleapis.com/envoy.extensions.filters.http';
 
 interface Limited {
   readonly sluice: Sluice;
-  ask(path?: string): Promise<Answer>;
+  ask(path?: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -31,10 +31,42 @@ async function startWith(port: number, type: string, config: object): Promise<Li
   const web = await sluice.listenerPort('web');
   return {
     sluice,
-    ask: async (path = '/') => fetchOnce({ port: web, path }),
+    ask: async (path = '/', headers = {}) => fetchOnce({ port: web, path, headers }),
     [Symbol.asyncDispose]: async () => sluice[Symbol.asyncDispose](),
   };
 }
+
+/** The tenant that a header names; without it the one without a name. */
+function tenantNamed(name: string): object {
+  return {
+    predicate: {
+      single_predicate: {
+        input: {
+          name: 'tenant',
+          typed_config: {
+            '@type': 'type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput',
+            header_name: 'x-tenant',
+          },
+        },
+        value_match: { exact: name },
+      },
+    },
+    on_match: {
+      action: {
+        name: 'name',
+        typed_config: { '@type': 'type.googleapis.com/google.protobuf.StringValue', value: name },
+      },
+    },
+  };
+}
+
+const SHARED_BANDWIDTH = {
+  response_limit: { bucket_id: 'out', kbps: { default_value: 10, runtime_key: 'out' } },
+  tenant_name_selector: {
+    matcher_list: { matchers: [tenantNamed('heavy'), tenantNamed('light')] },
+  },
+  tenant_configs: { heavy: { weight: 6, include_stats_tag: true }, light: { weight: 1 } },
+};
 
 describe('limits by what is measured', () => {
   it('bandwidth_limit paces a body, and loses nothing of it', async () => {
@@ -55,6 +87,36 @@ describe('limits by what is measured', () => {
     assert.equal(await stat('allowed_total_size'), 3000);
     assert.equal(await stat('pending'), 0);
     assert.ok((await stat('enforced')) > 0);
+  });
+
+  it('bandwidth_share gives tenants their part by weight, once there is too little', async () => {
+    await using upstream = await startHttpUpstream(({ url }, response) =>
+      response.end('x'.repeat(url === '/first' ? 9000 : 3000)),
+    );
+    await using limited = await startWith(
+      upstream.port,
+      'bandwidth_share.v3.BandwidthShare',
+      SHARED_BANDWIDTH,
+    );
+    // What is there at first goes to nobody in particular.
+    await limited.ask('/first');
+    const ended: string[] = [];
+    const ask = async (tenant: string): Promise<number | undefined> => {
+      const { body } = await limited.ask('/', { 'x-tenant': tenant });
+      ended.push(tenant);
+      return body?.length;
+    };
+    const lengths = await Promise.all([ask('light'), ask('light'), ask('heavy')]);
+    assert.deepEqual(lengths, [3000, 3000, 3000]);
+    assert.deepEqual(ended, ['heavy', 'light', 'light']);
+    const stat = async (tenant: string, name: string): Promise<number> =>
+      limited.sluice.stat(`bandwidth_share.${name.replace('*', `bucket_id.out.tenant.${tenant}`)}`);
+    const bytes = 'bytes.*.direction.response.handling';
+    assert.equal(await stat('heavy', `${bytes}.limited`), 3000);
+    assert.equal(await stat('', `${bytes}.limited`), 6000);
+    assert.equal(await stat('', `${bytes}.not_limited`), 9000);
+    assert.equal(await stat('', 'bytes_pending.*.direction.response'), 0);
+    assert.equal(await stat('heavy', 'streams_currently_limited.*.direction.response'), 0);
   });
 
   it('admission_control rejects while too many fail, and counts rejections as neither', async () => {

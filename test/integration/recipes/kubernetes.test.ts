@@ -1,4 +1,4 @@
-/** The bootstraps of deploy/: what the probes of a pod ask is answered, and nothing else of the administration. */
+/** The bootstraps of docs/kubernetes/: what the probes of a pod ask is answered, and nothing else of the administration. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { freePort } from '../../support/free-port.ts';
 import { fetchOnce } from '../../support/peers/http-client.ts';
 import { startSluice } from '../../support/programs/sluice.ts';
 
-const deploy = join(import.meta.dirname, '..', '..', '..', '..', 'deploy');
+const deploy = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'kubernetes');
 const read = (path: string): string => readFileSync(join(deploy, path), 'utf8');
 
 interface Config {
@@ -23,9 +23,9 @@ function inManifest(path: string): string {
 }
 
 const BOOTSTRAPS = {
-  'the gateway': inManifest('kubernetes/gateway.yaml'),
-  'the sidecar': inManifest('kubernetes/sidecar.yaml'),
-  'the Helm chart': read('helm/sluice/files/bootstrap.yaml'),
+  'the gateway': inManifest('gateway.yaml'),
+  'the sidecar': inManifest('sidecar.yaml'),
+  'the Helm chart': read('chart/files/bootstrap.yaml'),
 };
 
 describe('in a cluster', () => {

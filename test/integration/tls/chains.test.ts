@@ -17,8 +17,9 @@ import { startSluice } from '../../support/programs/sluice.ts';
 
 const NONE = '';
 /**
- * Of plain, crl, old (expired ones are allowed), old_crl, shallow (depth 1), old_deep (depth 2),
- * and of lists that stand among the authorities (bundled) or behind another one (second).
+ * The verdicts of plain, crl, old (expired ones are allowed), old_crl, shallow (depth 1), old_deep
+ * (depth 2), and of lists that stand among the authorities (bundled) or behind another one
+ * (second).
  */
 const PASSES: Readonly<Record<string, string>> = {
   good: 'plain crl old old_crl shallow old_deep bundled second',

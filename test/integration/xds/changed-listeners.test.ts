@@ -149,7 +149,7 @@ describe('a listener that is changed', () => {
     const third = listenerOf([NEW_ONE], changed);
     assert.deepEqual(await shownAfter('3', third), { active: '3', draining: '1' });
     const fourth = listenerOf([NEW_ONE], { ...changed, stat_prefix: 'fourth' });
-    // Of versions that drain the oldest is shown.
+    // The oldest of the versions that drain is shown.
     assert.deepEqual(await shownAfter('4', fourth), { active: '4', draining: '1' });
     assert.equal(await sluice.stat('listener_manager.total_listeners_draining'), 2);
     await fetchOnce({ port: await sluice.listenerPort('web'), path: '/' });

@@ -111,7 +111,7 @@ describe('resources by incremental gRPC', () => {
       assert.deepEqual(again.resource_names_subscribe, ['up']);
       assert.equal(await body(), 'two');
       assert.ok(control.requests.every(({ node }) => node?.id === 'me'));
-      // Of c1, c2, which only takes a cluster away, and c3, of which nothing is taken.
+      // One of c1, c2, which only takes a cluster away, and c3, of which nothing is taken, counts.
       assert.equal(await sluice.stat('cluster_manager.cds.config_reload'), 1);
       control.set('endpoint.v3.ClusterLoadAssignment', 'e3', endpoints([one.port]));
       await waitUntil('the first upstream', async () => (await body()) === 'one');

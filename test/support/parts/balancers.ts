@@ -5,7 +5,17 @@ import { SecretStore } from '../../../workers/tls/secret-store.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import type { ClusterContext } from '../../../workers/upstream/cluster-context.ts';
 import type { BalancerContext } from '../../../workers/upstream/balancing/balancer-context.ts';
+import type { HostModules } from '../../../workers/scripts/host-modules.ts';
 import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
+
+/** No balancer here is a module. */
+const NO_MODULES: HostModules = {
+  get marks() {
+    return assert.fail('no modules');
+  },
+  join: () => assert.fail('no modules'),
+  surroundings: () => assert.fail('no modules'),
+};
 
 export function balancerContext(changes: Partial<BalancerContext> = {}): BalancerContext {
   return {
@@ -13,6 +23,9 @@ export function balancerContext(changes: Partial<BalancerContext> = {}): Balance
     ownLocality: { region: '', zone: '', subZone: '' },
     localCluster: undefined,
     nowMs: () => 0,
+    cluster: { name: 'up', statPrefix: 'cluster.up.' },
+    stats: new WorkerStatStore(),
+    scripts: NO_MODULES,
     count: () => undefined,
     countStructure: () => undefined,
     countLoadAware: () => undefined,
@@ -50,6 +63,7 @@ export function clusterContext(): ClusterContext {
     },
     trafficBegan: () => undefined,
     secrets: new SecretStore(),
+    scripts: NO_MODULES,
     log: () => undefined,
     outlierPage: () => assert.fail('no outlier detection'),
     outlierDetected: () => undefined,

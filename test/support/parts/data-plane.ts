@@ -121,7 +121,7 @@ export function host(port: number, changes: Partial<HostResource> = {}): HostRes
   };
 }
 
-/** Of the only worker there is. */
+/** The heritage of the only worker there is. */
 export const HERITAGE: WorkerHeritage = {
   ...WARM_UP_HERITAGE,
   drainTimeS: 600,

@@ -144,7 +144,7 @@ const orders: readonly DowngradeCase[] = [
   })),
 ];
 
-/** Of these nothing is answered by the host, and no whole request arrives there. */
+/** The host answers nothing to these, and no whole request arrives there. */
 export const REFUSED_DOWNGRADES: readonly DowngradeCase[] = [
   ...lengths.filter(({ fields }) => fields.at(-1)?.[1] !== '5' || fields.length > 5),
   ...codings,

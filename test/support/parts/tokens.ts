@@ -20,7 +20,7 @@ export interface Signer {
 
 interface SignerOptions {
   readonly kid?: string;
-  /** Of algorithms with a shared secret. */
+  /** The secret of algorithms with a shared one. */
   readonly secret?: Buffer;
 }
 

@@ -12,7 +12,7 @@ export interface AdsOptions {
   /** Absent: clusters are the bootstrap's alone. */
   readonly hasCds?: boolean;
   readonly nodeOnFirstMessageOnly?: boolean;
-  /** Of listeners and clusters. */
+  /** The source of listeners and clusters. */
   readonly source?: object;
 }
 

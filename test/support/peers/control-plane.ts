@@ -30,7 +30,7 @@ interface AskedFor {
     | undefined;
   /** What came with the call. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Of the method that was called. */
+  /** The path of the method that was called. */
   readonly path: string;
 }
 

@@ -54,7 +54,7 @@ export function muxTo(port: number, dependencies: MuxDependencies = {}): GrpcMux
 }
 
 export interface Subscribing extends MuxDependencies {
-  /** Of what it counts; `<kind>.` when absent. */
+  /** The prefix of what it counts; `<kind>.` when absent. */
   readonly prefix?: string;
   /** Absent: takes everything. */
   readonly update?: (update: DiscoveryUpdate) => Promise<string | undefined>;

@@ -31,7 +31,7 @@ const SLACK_MS = 10_000;
 /** How long the truth may take to be known on such a machine. */
 const LEARN_LIMIT_MS = 15_000;
 const STEP_MS = 120;
-/** Of the admin's own connections and what is about to close. */
+/** Descriptors of the admin's own connections and of what is about to close. */
 const SPARE_DESCRIPTORS = 8;
 const CHECK_WATCH_MS = 1_000;
 
@@ -46,7 +46,7 @@ export interface ChaosResult {
   readonly learntMs: number | undefined;
   /** Gauges that ought to be zero, or a limit that is not whole again. */
   readonly left: readonly string[];
-  /** Of what the processes hold, what nothing needs any more. */
+  /** What the processes hold though nothing needs it any more. */
   readonly leaks: readonly string[];
   /** What the processes' memory grew by in the second half, in KiB. */
   readonly grewKib: number;

@@ -15,7 +15,7 @@ export const PLAIN: Readonly<Record<string, AskRecipe>> = {
     const port = await sluice.listenerPort('web');
     const headers = { 'x-forwarded-for': '6.6.6.6' };
     const answer = await fetchOnce({ port, path: '/a/../b', headers });
-    // Of a client on the same machine, one of the machine's addresses is added.
+    // The address of a client on the same machine, one of the machine's, is added.
     assert.match(answer.body, /^app \/b 6\.6\.6\.6,[0-9.]+$/);
     assert.equal(answer.headers['server'], 'web');
     assert.equal((await fetchOnce({ port, headers: { x_user: 'root' } })).status, 400);

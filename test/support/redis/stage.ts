@@ -41,7 +41,7 @@ export interface RedisStage {
 export interface RedisSetup {
   readonly config?: object;
   readonly settings?: object;
-  /** Of each cluster. */
+  /** The options of each cluster. */
   readonly cluster?: object;
 }
 

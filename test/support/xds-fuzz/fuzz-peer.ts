@@ -11,7 +11,7 @@ import { Signal } from '../signal.ts';
 import { waitUntil } from '../wait.ts';
 
 export interface FuzzPeer {
-  /** Of the connections that can be cut. */
+  /** The port of the connections that can be cut. */
   readonly port: number;
   /** Says this now and to those that ask later. */
   set(kind: string, version: string, resources: readonly object[]): void;

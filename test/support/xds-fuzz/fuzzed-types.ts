@@ -14,7 +14,7 @@ export interface FuzzedParts {
   /** `config_source` of everything. */
   readonly source: object;
   readonly isDelta: boolean;
-  /** Of upstreams, each with its name as its answer. */
+  /** The ports of upstreams, each with its name as its answer. */
   readonly upstreams: Readonly<Record<'one' | 'two', number>>;
   /** With their names as common names. */
   readonly certificates: Readonly<Record<'first' | 'second', TestCertificate>>;
@@ -32,7 +32,7 @@ export function fuzzedTypes(parts: FuzzedParts): readonly FuzzedType[] {
   return parts.isDelta ? [...all, virtualHosts()] : all;
 }
 
-/** Of the layer that `layers` speaks of. */
+/** The layer that `layers` speaks of. */
 export function fuzzedRuntime(source: object): object {
   return { layers: [{ name: 'fuzzed', rtds_layer: { name: 'fuzzed', rtds_config: source } }] };
 }

@@ -15,7 +15,7 @@ const LINE_END = /\r\n|\n|\r(?=[^\n])/g;
 export class EventReader {
   readonly #bytesMax: number;
   readonly #owner: EventReaderOwner;
-  /** Of the line that is not whole; one character per byte. */
+  /** The rest of the line that is not whole; one character per byte. */
   #rest = '';
   #data: string[] = [];
   #eventBytes = 0;

@@ -5,7 +5,7 @@ import type { StreamInfo } from '../../stream/stream-info.ts';
 import { compileLineFormat, type Formatter } from '../../substitution/compile-format.ts';
 
 /** Where the TCP proxy behind it takes the connection. */
-const CLUSTER_KEY = 'envoy.tcp_proxy.cluster';
+export const CLUSTER_KEY = 'envoy.tcp_proxy.cluster';
 
 export interface CompiledStateValue extends FilterStateValue {
   readonly formatter: Formatter;

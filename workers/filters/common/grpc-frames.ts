@@ -68,7 +68,7 @@ export class FrameReader {
     return this.#pieces.length;
   }
 
-  /** Of the message whose header has come. */
+  /** The bytes that the message whose header has come still needs. */
   get missingMessageBytes(): number | undefined {
     return this.#isHeader ? undefined : this.#wanted;
   }

@@ -44,13 +44,13 @@ export interface LimitStatus {
   readonly name: string;
   readonly remaining: number;
   readonly resetSeconds: number;
-  /** Of its descriptor among those that were asked about. */
+  /** The place of its descriptor among those that were asked about. */
   readonly index: number;
 }
 
 export interface LimitAnswer {
   readonly isOverLimit: boolean;
-  /** Of descriptors that have a limit. */
+  /** The state of descriptors that have a limit. */
   readonly limits: readonly LimitStatus[];
   /** When the last of the limits that are exceeded begins again; 0: none is. */
   readonly retryAfterS: number;

@@ -124,8 +124,8 @@ function isAddressRule(rule: RbacRule): rule is AddressRule {
 }
 
 /**
- * Of any of the rules: all ranges for the same address are looked up at once, however many they
- * are.
+ * Joins the addresses of any of the rules: all ranges for the same address are looked up at once,
+ * however many they are.
  */
 function joinAddresses(rules: readonly RbacRule[]): readonly RulePredicate[] {
   const ranges = new Map<AddressRule['kind'], AddressRule[]>();

@@ -33,7 +33,7 @@ function plain(value: ThriftValue | undefined): unknown {
 /** What is wanted of the fields of a message, as far as it can be read. */
 export class ThriftFields {
   readonly values = new Map<string, ThriftValue>();
-  /** Of an answer. */
+  /** True of an answer that says success. */
   isSuccess: boolean | undefined = undefined;
   /** Paths that are wanted, and those on the way to them. */
   readonly #wanted = new Set<string>();

@@ -2,7 +2,7 @@
 import { readStruct } from '../../../shared/text/read-struct.ts';
 import type { Struct } from '../../../shared/text/dictionary.ts';
 
-/** Of a token server's answer. */
+/** The limit of a token server's answer. */
 export const ANSWER_BYTES_MAX = 1024 * 1024;
 
 export interface Tokens {

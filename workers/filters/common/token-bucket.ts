@@ -115,6 +115,7 @@ function sharedState(name: string, page: RateLimitPage): BucketState {
 interface SharedLimits {
   sharedBucket(options: RateLimitBucket): TokenBucket;
   sharedState(name: string): BucketState;
+  processState(name: string): BucketState;
 }
 
 /** Those of one owner, such as a listener. */
@@ -122,5 +123,6 @@ export function sharedLimits(page: () => RateLimitPage, owner: string): SharedLi
   return {
     sharedBucket: (options) => sharedBucket(options, page(), owner),
     sharedState: (name) => sharedState(JSON.stringify([owner, name]), page()),
+    processState: (name) => sharedState(JSON.stringify([name]), page()),
   };
 }

@@ -50,9 +50,11 @@ function compilePolicy(name: string, settings: FilterSettings): CompiledPolicy |
   const levels = typed.length > 0 ? typed : settings.corsPolicies;
   if (levels.length === 0) return undefined;
   const policy = mergePolicies(levels);
-  const origins = policy.allowOrigins.map((matcher) =>
-    matcher.kind === 'exact' && matcher.value === '*' ? () => true : compileStringMatcher(matcher),
-  );
+  const origins = policy.allowOrigins.map((matcher) => {
+    const matches = compileStringMatcher(matcher);
+    // As in Envoy, whatever matches the character `*` allows every origin, a regex too.
+    return matches('*') ? () => true : matches;
+  });
   return { policy, origins };
 }
 

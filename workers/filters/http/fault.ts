@@ -146,7 +146,7 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
     this.#callbacks.info.responseFlags |= ResponseFlag.faultInjected;
     this.#callbacks.sendLocalReply({
       status: status === NO_STATUS ? 200 : status,
-      body: 'fault filter abort',
+      body: abort.body ?? 'fault filter abort',
       details: 'fault_filter_abort',
       grpcStatus,
     });

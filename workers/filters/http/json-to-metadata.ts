@@ -28,7 +28,7 @@ import { PassThroughFilter } from '../pass-through-filter.ts';
 
 type Stat = keyof typeof JSON_TO_METADATA.index;
 
-/** Of requests or of responses. */
+/** The rules of requests or of responses. */
 interface CompiledRules {
   readonly rules: readonly JsonRule[];
   allowsType(type: string): boolean;

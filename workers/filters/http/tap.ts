@@ -45,7 +45,7 @@ export function makeTapFilter(
 /** All taps of a request call it the same. */
 const traceIds = new WeakMap<StreamInfo, bigint>();
 
-function traceIdOf(info: StreamInfo): bigint {
+export function traceIdOf(info: StreamInfo): bigint {
   const known = traceIds.get(info);
   if (known !== undefined) return known;
   const id = randomBytes(8).readBigUInt64LE();
@@ -53,7 +53,7 @@ function traceIdOf(info: StreamInfo): bigint {
   return id;
 }
 
-class TapFilter extends PassThroughFilter {
+export class TapFilter extends PassThroughFilter {
   readonly #tap: RequestTap;
   readonly #countTapped: () => void;
 

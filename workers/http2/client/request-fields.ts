@@ -8,7 +8,7 @@ import type { HeaderMap } from '../../stream/header-map.ts';
 import { namesInOrder } from '../../stream/pseudo-order.ts';
 import type { HpackEncoder } from '../hpack/encoder.ts';
 
-/** Of one hop of HTTP/1, whatever added them. */
+/** The fields of one hop of HTTP/1, whatever added them. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'connection',
   'host',

@@ -61,7 +61,7 @@ const KNOWN_NAMES: ReadonlyMap<string, KnownName> = new Map(
 class IndexedFields {
   /** Numbers of the table's entries, by field. */
   readonly numbers = new Map<string, number>();
-  /** Of the entry that a name was last in. */
+  /** The entry that a name was last in. */
   readonly lastOfName = new Map<string, number>();
   readonly table: DynamicTable;
 

@@ -7,7 +7,7 @@ import type { Wire, WriteObserver } from '../../net/wire.ts';
 import type { Flood } from './inbound-limits.ts';
 
 export interface OutboundLimits {
-  /** Of any type. */
+  /** The limit of frames of any type. */
   readonly maxOutboundFrames: number;
   /** Those that answer the peer: SETTINGS, PING and RST_STREAM. */
   readonly maxOutboundControlFrames: number;
@@ -40,7 +40,7 @@ export class OutboundCounts implements WriteObserver {
   /** Written and perhaps not sent, since the kernel had everything. */
   #frames = 0;
   #controlFrames = 0;
-  /** Of them, written in this turn before the present read: they leave at once. */
+  /** The number of them written in this turn before the present read: they leave at once. */
   #framesBefore = 0;
   #controlFramesBefore = 0;
   /** What the gauges hold. */

@@ -15,7 +15,7 @@ export interface EncryptedStreamOptions {
   readonly readBuffer: Buffer;
   /** Bytes that may wait before a write says so. */
   readonly limitBytes: number;
-  /** Of the loop. */
+  /** The bytes held by the loop. */
   readonly held: HeldBytes;
   readonly owner: ByteStreamOwner;
 }

@@ -16,7 +16,7 @@ interface InnerCipher {
 export interface TlsHandle extends StreamHandle {
   /** Called within OpenSSL: the layer must not be destroyed before that has returned. */
   onhandshakedone?: (this: TlsHandle) => void;
-  /** Of OpenSSL; a failed handshake, or a later failure of the protocol. */
+  /** The error of OpenSSL: a failed handshake, or a later failure of the protocol. */
   onerror?: (this: TlsHandle, error: NodeJS.ErrnoException) => void;
   /** A context instead of the first; read by the runtime when it has set `servername`. */
   sni_context?: InnerContext;

@@ -37,7 +37,7 @@ export type OfferedProtocols = Buffer | 'none' | 'more';
 
 export interface TlsGround {
   readonly carrier: TlsCarrier;
-  /** Of the carrier. */
+  /** The handle of the carrier. */
   readonly handle: StreamHandle;
   readonly runtime: RuntimeTls;
 }

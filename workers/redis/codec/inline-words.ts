@@ -13,7 +13,7 @@ const SINGLE_QUOTE = 39;
 const BACKSLASH = 92;
 const LETTER_X = 120;
 
-/** Of one inline command. Redis takes 64 KiB; Envoy has no limit. */
+/** The limit of one inline command. Redis takes 64 KiB; Envoy has no limit. */
 const INLINE_BYTES_MAX = 1024 * 1024;
 
 /** Letters behind a backslash, and what they stand for. */

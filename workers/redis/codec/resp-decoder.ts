@@ -21,9 +21,9 @@ import {
 } from './resp-lines.ts';
 import { NOTHING, RespKind, RespValue } from './resp-value.ts';
 
-/** Of one array. */
+/** The limit of one array. */
 const ITEMS_MAX = 2_000_000;
-/** Of all arrays within one value. */
+/** The limit of all arrays within one value. */
 const TOTAL_ITEMS_MAX = 4 * 1024 * 1024;
 const DEPTH_MAX = 128;
 /** Attributes in a row, which carry nothing. */

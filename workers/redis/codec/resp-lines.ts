@@ -3,13 +3,13 @@ import { constants } from 'node:buffer';
 import { RespError } from './resp-error.ts';
 import { RespKind } from './resp-value.ts';
 
-/** Of one bulk string. */
+/** The limit of one bulk string. */
 export const BULK_BYTES_MAX = 512 * 1024 * 1024;
 /** The runtime has no longer text. */
 export const TEXT_BYTES_MAX = constants.MAX_STRING_LENGTH;
 const DOUBLE_BYTES_MAX = 64;
 const BIG_NUMBER_BYTES_MAX = 16 * 1024;
-/** Of a length or an integer: more are no 64-bit number. */
+/** The limit of a length or an integer: more are no 64-bit number. */
 const NUMBER_BYTES_MAX = 64;
 
 const CR = 13;

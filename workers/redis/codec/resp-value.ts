@@ -30,9 +30,9 @@ const NO_ITEMS: readonly RespValue[] = [];
 /** One shape for all kinds: most code asks for the kind and then for one of the two others. */
 export class RespValue {
   readonly kind: RespKind;
-  /** Of everything but arrays, maps, sets and pushes; a boolean is `t` or `f`. */
+  /** The text of everything but arrays, maps, sets and pushes; a boolean is `t` or `f`. */
   readonly text: string;
-  /** Of a map names and values in turn. */
+  /** The items; those of a map are names and values in turn. */
   readonly items: readonly RespValue[];
 
   constructor(kind: RespKind, text: string, items: readonly RespValue[] = NO_ITEMS) {

@@ -92,7 +92,7 @@ export class KeyMirror {
 export class KeyRoutes {
   /** By prefix, in lower case where case does not count. */
   readonly #byPrefix = new Map<string, KeyRoute>();
-  /** Of prefixes, each once, from the longest. */
+  /** The lengths of prefixes, each once, from the longest. */
   readonly #lengths: readonly number[];
   readonly #catchAll: KeyRoute | undefined;
   readonly #ignoresCase: boolean;

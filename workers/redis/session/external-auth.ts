@@ -9,7 +9,7 @@ import { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 
 const METHOD = '/envoy.service.redis_auth.v3.RedisProxyExternalAuth/Authenticate';
-/** Of google.rpc.Code. */
+/** The code of google.rpc.Code. */
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
 

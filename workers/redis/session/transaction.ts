@@ -13,7 +13,7 @@ export class Transaction {
   isActive = false;
   /** It ends with the answers to what was sent. */
   isEnding = false;
-  /** Of the first command; undefined: none has gone out. */
+  /** The key of the first command; undefined: none has gone out. */
   key: string | undefined = undefined;
   #route: KeyRoute | undefined = undefined;
   #main: RedisClient | undefined = undefined;

@@ -58,7 +58,7 @@ export interface Session {
 export interface SplitterParts {
   readonly loop: WorkerLoop;
   readonly writer: StatWriter;
-  /** Of the proxy's block. */
+  /** The number of the proxy's block. */
   readonly base: number;
   /** `redis.<stat_prefix>.` */
   readonly prefix: string;

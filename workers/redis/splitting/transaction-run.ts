@@ -83,7 +83,7 @@ export class TransactionRun extends CommandRun implements CommandCallbacks {
       }
       this.#open(name, key);
     }
-    // Of a connection that only watches nothing is left to keep.
+    // Nothing is left to keep of a connection that only watches.
     if (name === 'unwatch' && !transaction.isActive) transaction.isEnding = true;
     this.#handle = transaction.send(name, words, this);
     if (this.#handle === undefined) this.refuse(NO_UPSTREAM_HOST);

@@ -18,7 +18,7 @@ export interface SentCommand {
   isCancelled: boolean;
 }
 
-/** Of places before the first command, after which these are let go of. */
+/** The number of places before the first command, after which these are let go of. */
 const SPENT_MAX = 256;
 
 export class CommandQueue {

@@ -182,7 +182,7 @@ export class RedisClient implements TransportHandler, TimerOwner, HostUser {
     if (isReplicaToo) this.#sendNow(['readonly'], undefined);
   }
 
-  /** Of a step without whose success no command may go out. */
+  /** Sends a step without whose success no command may go out. */
   #untilReady(isGood: (value: RespValue) => boolean, asksForReads: boolean): CommandCallbacks {
     const fail = (): void => {
       if (this.isClosed) return;

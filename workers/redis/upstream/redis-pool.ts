@@ -21,7 +21,7 @@ import { PoolRequest } from './pool-request.ts';
 import type { CommandHandle } from './command-handle.ts';
 import { RedisClient } from './redis-client.ts';
 
-/** Of a mirror that does not keep up: copies beyond it are dropped. */
+/** The limit of a mirror that does not keep up: copies beyond it are dropped. */
 const MIRROR_BACKLOG_BYTES_MAX = 1024 * 1024;
 const NO_HEADERS = new HeaderMap();
 
@@ -158,7 +158,7 @@ export class RedisPool {
     return false;
   }
 
-  /** Of a host that an answer names. */
+  /** The client of a host that an answer names. */
   #clientAt(address: string): RedisClient | undefined {
     const cluster = this.#cluster;
     const place = placeOf(address);

@@ -21,7 +21,7 @@ import type { UpstreamRequest } from './upstream-request.ts';
 const NOTHING = Buffer.alloc(0);
 
 interface AttemptFilterParts {
-  /** Of the request. */
+  /** The facts of the request. */
   readonly info: StreamInfo;
   /** What filters may keep of a message. */
   readonly bufferLimitBytes: number;
@@ -39,7 +39,7 @@ export class AttemptFilters implements ChainStream, UpstreamRequestOwner {
   readonly #parts: AttemptFilterParts;
   /** Undefined when the attempt is over. */
   #begun: Begun | undefined = undefined;
-  /** Of filters towards the client, to be taken back at the end. */
+  /** The pauses of filters towards the client, to be taken back at the end. */
   #requestPauses = 0;
   #responsePauses = 0;
 

@@ -11,7 +11,7 @@ import { UpstreamRequest } from './upstream-request.ts';
 interface FilteredTarget {
   readonly host: UpstreamHost;
   readonly pool: StreamSource;
-  /** Of the request. */
+  /** The facts of the request. */
   readonly info: StreamInfo;
 }
 

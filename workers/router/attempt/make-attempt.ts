@@ -32,7 +32,7 @@ interface AttemptTarget {
   /** What its client speaks. */
   readonly protocol: Protocol | undefined;
   readonly trace: AttemptTrace | undefined;
-  /** Of the request. */
+  /** The facts of the request. */
   readonly info: StreamInfo;
 }
 
@@ -42,7 +42,7 @@ interface AttemptParts {
   readonly timeouts: RequestTimeouts;
   /** Written when the attempt is over. */
   readonly upstreamLogs: UpstreamLogs | undefined;
-  /** Of clusters without filters of their own. */
+  /** The filters of clusters without filters of their own. */
   readonly attemptFilters: readonly FilterFactory[];
   readonly loop: WorkerLoop;
 }

@@ -33,7 +33,7 @@ export interface ClientRequest {
   readonly endStream: boolean;
   /** From the end of the request to the end of the response, in milliseconds; 0: no limit. */
   readonly timeoutMs: number;
-  /** Of the body, while it waits for a connection and again while retries may need it. */
+  /** The limit of the body, while it waits for a connection and again while retries may need it. */
   readonly bufferLimitBytes: number;
   /** The downstream connection on whose behalf it is sent. */
   readonly connection: ConnectionInfo;

@@ -96,7 +96,9 @@ export class UpstreamAttempts {
     deadline.disarm();
     request.info.lastUpstreamRxMs = this.#context.loop.clock.ms;
     this.end(upstream, 0);
-    return this.elapsedMs;
+    const { elapsedMs } = this;
+    if (elapsedMs !== undefined) upstream.host.countTime(Math.round(elapsedMs));
+    return elapsedMs;
   }
 
   cancel(upstream: UpstreamRequest): void {

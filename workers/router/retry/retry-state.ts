@@ -41,7 +41,7 @@ export class RetryState {
   readonly #tried: UpstreamHost[] = [];
   #left: number;
   #nextBackOffMs: number;
-  /** Of the attempts so many do not count for their priority any more. */
+  /** The number of attempts that do not count for their priority any more. */
   #forgotten = 0;
   #askedBackOffMs: number | undefined = undefined;
   #holdsRetry = false;

@@ -19,7 +19,7 @@ const MAX_64 = 2n ** 64n - 1n;
 /** Datadog's own limit on what is carried along. */
 const TAGS_LENGTH_MAX = 512;
 const MEMBERS_MAX = 32;
-/** Of Datadog's member of the state, with its name. */
+/** The limit of Datadog's member of the state, with its name. */
 const OWN_MEMBER_MAX = 256;
 const NOT_IN_STATE = /[^\x20-\x7e]|[,;~]/g;
 

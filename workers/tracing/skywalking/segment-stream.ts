@@ -12,6 +12,8 @@ const METHOD = '/skywalking.v3.TraceSegmentReportService/collect';
 /** Between two attempts to open the stream; twice as long after each, up to the limit. */
 const FIRST_BACKOFF_MS = 500;
 const BACKOFF_MS_MAX = 30_000;
+/** For the collector's answer once nothing more is sent. */
+const LAST_ANSWER_MS = 1000;
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 const { index } = SKYWALKING_TRACER;
@@ -58,12 +60,15 @@ export class SegmentStream implements TimerOwner {
   release(): void {
     this.#isReleased = true;
     this.#timer.disarm();
-    this.#stream?.endSending();
     this.#options.service.release();
+    if (this.#stream === undefined) return;
+    this.#options.loop.timers.list(LAST_ANSWER_MS).arm(this.#timer);
+    this.#stream.endSending();
   }
 
   onTimer(): void {
-    if (this.#isReleased || this.#stream !== undefined) return;
+    if (this.#isReleased) return this.#stream?.cancel();
+    if (this.#stream !== undefined) return;
     let hasEnded = false;
     const stream = this.#options.service.open(
       { method: METHOD, timeoutMs: 0 },
@@ -88,6 +93,7 @@ export class SegmentStream implements TimerOwner {
 
   #onEnd(): void {
     this.#stream = undefined;
+    if (this.#isReleased) this.#timer.disarm();
     if (this.#isReleased || this.#timer.isArmed) return;
     this.#options.loop.timers.list(this.#backoffMs).arm(this.#timer);
     this.#backoffMs = Math.min(BACKOFF_MS_MAX, 2 * this.#backoffMs);

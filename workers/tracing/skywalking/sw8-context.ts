@@ -3,7 +3,7 @@ import type { HeaderMap } from '../../stream/header-map.ts';
 
 const NAME = 'sw8';
 const FIELDS = 8;
-/** Of the header as it came. */
+/** The limit of the header as it came. */
 const LENGTH_MAX = 8192;
 
 export interface Sw8Context {

@@ -1,6 +1,8 @@
 /** What the balancers of policies may use of their cluster and worker. */
 import type { HashPolicy } from '../../../shared/resources/routes/route.ts';
 import type { Runtime } from '../../loop/runtime.ts';
+import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
+import type { HostModules } from '../../scripts/host-modules.ts';
 import type { TableStats } from '../hashing/table-stats.ts';
 import type { LoadAwareParts } from './load-aware-localities.ts';
 import type { ZonePickerParts } from './zone-picker.ts';
@@ -16,6 +18,11 @@ export interface BalancerContext extends Pick<
   readonly onDuplicates: (count: number) => void;
   readonly runtime: Runtime;
   readonly nowMs: () => number;
+  /** The cluster's name, and what its statistics begin with. */
+  readonly cluster: { readonly name: string; readonly statPrefix: string };
+  readonly stats: StatWriter;
+  /** Modules of the operator. */
+  readonly scripts: HostModules;
   readonly countLoadAware: LoadAwareParts['countLoadAware'];
   /** Requests that this worker has open in the whole cluster. */
   readonly allActiveRequests: () => number;

@@ -1,11 +1,12 @@
 /** Every load balancing policy: one row each, its kind and what makes its balancer. */
-import type { NestedPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import type { NestedPolicy, ScriptPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
 import { KindTable } from '../../../shared/resources/by-kind.ts';
 import { readInteger } from '../../../shared/runtime/read-runtime.ts';
 import { makeMaglev, makeRingHash } from '../hashing/hashing-policies.ts';
 import type { BalancerContext, PolicyContext, PolicyPlace } from './balancer-context.ts';
 import type { LoadBalancer } from './load-balancer.ts';
 import { OverrideBalancer } from './override-balancer.ts';
+import { ScriptBalancer } from './script/script-balancer.ts';
 import { makePicking, makeLoadAware } from './picking-policies.ts';
 import { SubsetBalancer } from './subset-balancer.ts';
 
@@ -44,10 +45,15 @@ const LB_POLICIES: KindTable<NestedPolicy, [PolicyContext, PolicyPlace], LoadBal
   });
 
 /** The balancer of a cluster that chooses among its own hosts. */
-export function makeBalancer(policy: NestedPolicy, context: BalancerContext): LoadBalancer {
+export function makeBalancer(
+  policy: NestedPolicy | ScriptPolicy,
+  context: BalancerContext,
+): LoadBalancer {
   const { runtime, healthyPanicThreshold: given } = context;
   // Looked at when hosts change: requests do not look at the runtime.
   const panicThreshold = (): number =>
     Math.min(100, readInteger(runtime.snapshot, PANIC_THRESHOLD_KEY, given));
-  return LB_POLICIES.make(policy, { ...context, panicThreshold }, WHOLE_CLUSTER);
+  const own = { ...context, panicThreshold };
+  if (policy.kind !== 'script') return LB_POLICIES.make(policy, own, WHOLE_CLUSTER);
+  return new ScriptBalancer(policy, LB_POLICIES.make(policy.child, own, WHOLE_CLUSTER), context);
 }

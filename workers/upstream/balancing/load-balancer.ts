@@ -59,6 +59,8 @@ export interface LoadBalancer {
   prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void>;
   /** The last choice was made over all hosts of its priority, since too few are usable. */
   readonly isPanicking: boolean;
+  /** Once, when the cluster is gone. */
+  release?(): void;
 }
 
 /** Chooses among the hosts that it was made for. */

@@ -28,7 +28,7 @@ import { RoundRobinPicker, type Turns } from './round-robin-picker.ts';
 import { SlowStart } from './slow-start.ts';
 import { ZonePicker } from './zone-picker.ts';
 
-/** Of clusters that say nothing, where there is a local cluster. */
+/** The options of clusters that say nothing, where there is a local cluster. */
 const ZONE_DEFAULTS: ZoneAwareOptions = { routingEnabled: 100, minClusterSize: 6 };
 const random = Math.random;
 

@@ -7,7 +7,7 @@ import { dictionary, joined, memberOf } from '../../../shared/text/dictionary.ts
 import type {
   SubsetOptions,
   SubsetSelector,
-} from '../../../shared/resources/clusters/lb-policy.ts';
+} from '../../../shared/resources/clusters/subset-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

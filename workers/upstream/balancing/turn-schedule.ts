@@ -102,7 +102,7 @@ export class TurnSchedule {
     this.#lane = this.#heads[least] === NONE ? this.#anyLane() : least;
   }
 
-  /** Of those whose turn never comes. */
+  /** A lane of those whose turn never comes. */
   #anyLane(): number {
     return Math.max(
       0,

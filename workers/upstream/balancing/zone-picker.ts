@@ -54,12 +54,12 @@ export interface ZonePickerParts {
 interface Locality {
   readonly picker: HostPicker;
   readonly isOwn: boolean;
-  /** Of 10,000: this locality's part of all servers and of all hosts. */
+  /** This locality's part of all servers and of all hosts, in 10,000. */
   readonly servers: number;
   readonly hosts: number;
 }
 
-/** Of 10,000 requests so many stay; the rest goes by what others have free. */
+/** So many of 10,000 requests stay; the rest goes by what others have free. */
 interface Plan {
   readonly localities: readonly Locality[];
   readonly own: Locality;

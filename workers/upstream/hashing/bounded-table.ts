@@ -13,7 +13,7 @@ export interface BoundedTableParts {
   /** In percent. */
   readonly balanceFactor: number;
   readonly activeRequests: (host: UpstreamHost) => number;
-  /** Of the whole cluster. */
+  /** The active requests of the whole cluster. */
   readonly allActiveRequests: () => number;
 }
 

@@ -9,7 +9,7 @@ export class HashTableStats {
   readonly #stats: ClusterPrefix;
   readonly #isRing: boolean;
   readonly #tells: boolean;
-  /** Of their block; undefined before the first table. */
+  /** The number of their block; undefined before the first table. */
   #base: number | undefined = undefined;
 
   /** Without `tells` the gauges are there, and another worker sets them. */

@@ -1,7 +1,7 @@
 /** The texts `key_0`, `key_1` and so on as bytes, which a ring hashes by the million. */
 const ZERO = 0x30;
 const NINE = 0x39;
-/** Of the largest number that a ring has. */
+/** The digits of the largest number that a ring has. */
 const DIGITS_MAX = 10;
 
 export class NumberedKey {

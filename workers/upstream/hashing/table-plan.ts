@@ -17,7 +17,7 @@ export interface TablePlan {
   build(): Steps<HashTable>;
 }
 
-/** Of larger host sets no table is quick. */
+/** The number of hosts up to which tables are quick. */
 export const QUICK_HOSTS = 500;
 
 /** The places of a table, each a position in a list. */

@@ -18,7 +18,7 @@ import type { ReportedUse } from '../balancing/load-aware-localities.ts';
 import type { ReportedLoad } from '../balancing/reported-weights.ts';
 import { Retained } from './retained.ts';
 
-const { rq_total: RQ_TOTAL, rq_active: RQ_ACTIVE } = HOST.index;
+const { rq_total: RQ_TOTAL, rq_active: RQ_ACTIVE, rq_timed: TIMED, rq_took_ms: TOOK } = HOST.index;
 
 interface Pools {
   DEFAULT: HttpPool | undefined;
@@ -57,7 +57,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   reportedLoad: ReportedLoad | undefined = undefined;
   /** Likewise, where the balancer goes by how busy localities are. */
   reportedUse: ReportedUse | undefined = undefined;
-  /** Of this host alone, where the cluster limits the connections of each. */
+  /** The limits of this host alone, where the cluster limits the connections of each. */
   connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
   /** Streams that it said it takes on one connection of HTTP/2; undefined: it has not. */
   maxStreams: number | undefined = undefined;
@@ -93,6 +93,11 @@ export class UpstreamHost implements UpstreamHostInfo {
     return this.#retained;
   }
 
+  /** It was taken out of its cluster. */
+  get isDrained(): boolean {
+    return this.#isDrained;
+  }
+
   /** By priority; each is made on first use. */
   get pools(): Pools {
     return (this.#pools ??= { DEFAULT: undefined, HIGH: undefined });
@@ -104,6 +109,12 @@ export class UpstreamHost implements UpstreamHostInfo {
   get statBase(): number {
     this.#statBase ??= this.#stats.defineBlock(HOST, `host.${this.#clusterName}.${this.id}.`);
     return this.#statBase;
+  }
+
+  /** A response that was passed on came whole. */
+  countTime(tookMs: number): void {
+    this.#stats.increment(this.statBase + TIMED);
+    if (tookMs > 0) this.#stats.add(this.statBase + TOOK, tookMs);
   }
 
   /**

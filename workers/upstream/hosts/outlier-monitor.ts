@@ -10,7 +10,7 @@ import type { Runtime } from '../../loop/runtime.ts';
 
 export interface OutlierMonitorParts {
   readonly page: OutlierPage;
-  /** Of the host. */
+  /** The host's slot. */
   readonly slot: number;
   readonly thresholds: OutlierThresholds;
   readonly runtime: Pick<Runtime, 'snapshot'>;

@@ -49,7 +49,7 @@ export class RequestedHostBalancer implements LoadBalancer {
     return nothingToPrepare();
   }
 
-  /** Of a list the first. */
+  /** The host in the metadata; of a list the first. */
   #inMetadata({ dynamicMetadata }: BalanceContext): unknown {
     const { metadataKey: key } = this.#parts.options;
     if (key === undefined) return undefined;

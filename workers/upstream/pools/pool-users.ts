@@ -3,7 +3,7 @@ import type { ConnectionInfo } from '../../net/connection-info.ts';
 import type { UpstreamNames } from '../../tls/upstream-tls.ts';
 
 export interface PoolUsers {
-  /** Of whom the host is told; undefined: of nobody. */
+  /** The client that the host is told of; undefined: it is told of nobody. */
   readonly client: ConnectionInfo | undefined;
   /** What they call the host; undefined: nobody is asked. */
   readonly names: UpstreamNames | undefined;

@@ -5,7 +5,7 @@ import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
 import { counter } from '../../../stats/templates/spec.ts';
 
-/** Of several levels the most specific one counts, member by member; empty ones do not count. */
+/** The most specific of several levels counts, member by member; empty ones do not count. */
 export interface CorsPolicy {
   readonly allowOrigins: readonly StringMatcher[];
   readonly allowMethods: string;

@@ -63,7 +63,7 @@ export interface ExtAuthzOptions {
   readonly routeMetadataNamespaces: readonly string[];
   readonly includesPeerCertificate: boolean;
   readonly includesTlsSession: boolean;
-  /** Of the node's metadata: labels that the service is told of this side; empty: none. */
+  /** The key in the node's metadata: labels that the service is told of this side; empty: none. */
   readonly labelsKey: string;
   /** Absent: all for a gRPC service, only those that are always sent for an HTTP service. */
   readonly allowedHeaders?: readonly StringMatcher[];
@@ -79,7 +79,7 @@ export interface ExtAuthzOptions {
   readonly isShadow: boolean;
 }
 
-/** Of a route, a virtual host or a route configuration. */
+/** The settings of a route, a virtual host or a route configuration. */
 export interface ExtAuthzPerRoute {
   readonly isDisabled: boolean;
   readonly contextExtensions: Dictionary<string>;

@@ -16,6 +16,8 @@ export interface FaultOptions {
     readonly httpStatus?: number;
     readonly grpcStatus?: number;
     readonly percentage: RuntimeFraction;
+    /** In place of the usual words. */
+    readonly body?: string;
   };
   readonly upstreamCluster: string;
   readonly headers: readonly HeaderMatcher[];

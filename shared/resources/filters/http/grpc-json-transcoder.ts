@@ -72,7 +72,7 @@ export interface PathVariable {
 
 export interface HttpBinding {
   readonly method: number;
-  /** Of HTTP, as it is written. */
+  /** The verb of HTTP, as it is written. */
   readonly verb: string;
   /** `*` and `**` stand for themselves. */
   readonly segments: readonly string[];

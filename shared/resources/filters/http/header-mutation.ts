@@ -15,7 +15,8 @@ export interface HeaderMutationOptions {
   readonly response: readonly HeaderMutationRule[];
   readonly responseTrailers: readonly HeaderMutationRule[];
   /**
-   * Of the chain: the route's own rules run last; otherwise those of the route configuration do.
+   * The chain's order: the route's own rules run last; otherwise those of the route configuration
+   * do.
    */
   readonly mostSpecificWins: boolean;
 }

@@ -23,9 +23,9 @@ export interface LocalRateLimitOptions {
   /** `retry-after`. */
   readonly tellsRetry: boolean;
   readonly descriptors: readonly DescriptorLimit[];
-  /** Of a descriptor with an entry that any value fits: those used last. */
+  /** The limit for a descriptor with an entry that any value fits: those used last stay. */
   readonly bucketsPerWildcard: number;
-  /** Of the route's and virtual host's rate limits those of this number count. */
+  /** The stage whose rate limits count, among those of the route and the virtual host. */
   readonly stage: number;
   /** In place of the route's and virtual host's; absent where there are none. */
   readonly rateLimits?: readonly RateLimitPolicy[];

@@ -12,7 +12,7 @@ export const CONNECTION_LIMIT = defineTemplate('connection_limit', {
 export interface ConnectionLimit {
   readonly kind: 'connection_limit';
   readonly statPrefix: string;
-  /** Of all workers together. */
+  /** The limit for all workers together. */
   readonly maxConnections: number;
   /** How long a connection above the limit is held before it is closed; 0: not at all. */
   readonly delayMs: number;

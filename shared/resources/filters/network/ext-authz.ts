@@ -27,7 +27,7 @@ export interface NetworkExtAuthz {
   readonly includesTlsSession: boolean;
   /** Absent: all connections are checked. */
   readonly enabledMetadata?: MetadataMatcher;
-  /** Of the node's metadata: labels that the service is told of this side; empty: none. */
+  /** The key in the node's metadata: labels that the service is told of this side; empty: none. */
   readonly labelsKey: string;
   readonly metadataNamespaces: readonly string[];
   /** Connections go on whatever a check says; what it said is counted. */

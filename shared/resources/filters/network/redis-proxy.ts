@@ -47,7 +47,7 @@ export interface RedisHostSettings {
   /** Commands wait for more to be sent with, up to as many bytes or for as long; 0: they do not. */
   readonly flushBytes: number;
   readonly flushDelayMs: number;
-  /** Of redirections to hosts that are not in the cluster. */
+  /** The limit of redirections to hosts that are not in the cluster. */
   readonly unknownConnectionsMax: number;
   readonly hasCommandStats: boolean;
   readonly readPolicy: RedisReadPolicy;

@@ -4,7 +4,7 @@ import { declareKind } from '../declare-filter.ts';
 /** The connection waits for the address of the name that its TLS client asked for. */
 export interface SniForwardProxy {
   readonly kind: 'sni_dynamic_forward_proxy';
-  /** Of the TCP proxy behind it. */
+  /** The clusters of the TCP proxy behind it. */
   readonly clusters: readonly string[];
   /** Where nothing else says one. */
   readonly port: number;

@@ -84,7 +84,7 @@ export interface TcpTunneling {
   /** Substitution format of the request's authority. */
   readonly hostname: string;
   readonly method: 'CONNECT' | 'POST';
-  /** Of POST. */
+  /** The path of POST. */
   readonly path: string;
   readonly headersToAdd: readonly HeaderValueOption[];
 }

@@ -28,7 +28,7 @@ export type TokenKind =
 export interface Token {
   readonly kind: TokenKind;
   readonly mark: Mark;
-  /** Of an anchor, an alias or a directive. */
+  /** The text of an anchor, an alias or a directive. */
   readonly text: string;
   state: 'valid' | 'unverified' | 'invalid';
 }

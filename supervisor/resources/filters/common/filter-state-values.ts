@@ -30,7 +30,7 @@ const OBJECTS = new Set([
   'envoy.upstream.dynamic_host',
   'envoy.upstream.dynamic_port',
 ]);
-/** Of those: what balancers may hash. */
+/** Those among them that balancers may hash. */
 const HASHABLE = new Set([
   'envoy.hashable_string',
   'envoy.network.transport_socket.original_dst_address',

@@ -1,4 +1,5 @@
 /** Resolves envoy.extensions.filters.http.fault.v3.HTTPFault, for a chain and per route alike. */
+import { toByteString } from '../../../../shared/regex/byte-string.ts';
 import type {
   FaultAbort,
   HTTPFault,
@@ -57,6 +58,7 @@ const ABORT_FIELDS = knownFields<FaultAbort>([
   'grpc_status',
   'header_abort',
   'percentage',
+  'response_body',
 ]);
 
 function resolveFault(message: HTTPFault, scope: Scope): FaultOptions {
@@ -85,7 +87,9 @@ function delayOf(message: FaultDelay, runtimeKey = DELAY_KEY): FaultOptions['del
 
 function abortOf(message: FaultAbort, fault: HTTPFault, scope: Scope): FaultOptions['abort'] {
   refuseOtherFields(message, ABORT_FIELDS, scope);
+  const { response_body: body = '' } = message;
   return {
+    ...optional('body', body === '' ? undefined : toByteString(body)),
     percentage: fractionWithKey(message.percentage ?? {}, fault.abort_percent_runtime ?? ABORT_KEY),
     ...optional('httpStatus', message.http_status),
     ...optional('grpcStatus', message.grpc_status),

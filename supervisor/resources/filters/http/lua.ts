@@ -7,7 +7,6 @@ import type {
   Lua,
   LuaPerRoute as PerRouteMessage,
 } from '../../../../shared/api/generated/envoy/extensions/filters/http/lua/v3/lua.ts';
-import { checkScript } from '../../../../shared/lua/check-script.ts';
 import { toByteString } from '../../../../shared/regex/byte-string.ts';
 import type {
   LuaFilterSettings,
@@ -16,6 +15,7 @@ import type {
 } from '../../../../shared/resources/filters/http/lua/lua.ts';
 import { type Struct, structOf } from '../../../../shared/text/dictionary.ts';
 import { readDataSource } from '../../data-source.ts';
+import { loadScript } from '../../lua-scripts.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';
 import { httpFilter, perRoute } from '../http-filter-row.ts';
@@ -55,7 +55,7 @@ export const LUA_FILTER = httpFilter(
         script:
           inline === ''
             ? source && readScript(source, scope.at('default_source_code'))
-            : loaded(toByteString(inline), scope.at('inline_code')),
+            : loadScript(toByteString(inline), scope.at('inline_code')),
         scripts: new Map(
           sources.flatMap(([key, each]) => {
             const script = readScript(each, scope.at('source_codes', key));
@@ -88,11 +88,5 @@ function contextOf(message: object | undefined): Struct | undefined {
 
 function readScript(source: DataSource, scope: Scope): LuaScript | undefined {
   const bytes = readDataSource(source, scope);
-  return bytes && loaded(bytes.toString('latin1'), scope);
-}
-
-function loaded(source: string, scope: Scope): LuaScript {
-  const problem = checkScript(source);
-  if (problem !== undefined) scope.error('conflict', `script load error: ${problem}`);
-  return { source };
+  return bytes && loadScript(bytes.toString('latin1'), scope);
 }

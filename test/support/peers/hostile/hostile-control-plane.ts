@@ -154,7 +154,7 @@ export async function startHostileControlPlane(): Promise<HostileControlPlane> {
 type FrameReader = (type: number, flags: number, stream: number, payload: Buffer) => void;
 
 /** What the client sends; it is no attacker. */
-function readFrames(socket: Socket, heard: FrameReader): void {
+export function readFrames(socket: Socket, heard: FrameReader): void {
   let read = Buffer.alloc(0);
   let at = PREFACE_BYTES;
   socket.on('data', (piece: Buffer) => {

@@ -17,7 +17,7 @@ export type PartName = keyof typeof PARTS;
 
 export interface SeenPart {
   readonly part: PartName;
-  /** Of headers and trailers, joined as `name=value`. */
+  /** The headers and trailers, joined as `name=value`. */
   readonly headers: readonly string[];
   readonly body: string;
   readonly endOfStream: boolean;

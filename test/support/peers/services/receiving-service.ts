@@ -12,7 +12,7 @@ export interface ReceivingService<Message> {
 }
 
 export interface ServiceMethod {
-  /** Of the calls. */
+  /** The path of the calls. */
   readonly path: string;
   /** The type of what is received. */
   readonly message: string;

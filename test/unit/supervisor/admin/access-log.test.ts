@@ -161,7 +161,10 @@ const grpc = (statuses: readonly number[], exclude = false): AccessLogFilter => 
 });
 const slow: AccessLogFilter = { kind: 'duration', op: 'GE', value: 9, runtimeKey: 'slow' };
 
-/** Of one request whose id draws 32 of 100, with `slow` at 3 in the runtime. */
+/**
+ * Filters and their verdicts on one request whose id draws 32 of 100, with `slow` at 3 in the
+ * runtime.
+ */
 const FILTERS: readonly (readonly [name: string, filter: AccessLogFilter, isLogged: boolean])[] = [
   ['a header', header('x-asked', 'yes'), true],
   ['a header with another value', header('x-asked', 'no'), false],

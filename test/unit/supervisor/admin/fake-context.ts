@@ -44,6 +44,16 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
     clock: systemClock,
     hosts: { put: () => undefined, takeBack: () => false, list: () => [] },
     connections: { list: () => [], close: async () => [] },
+    recent: {
+      intervals: () => [],
+      *activeHosts() {},
+      *openByWorker() {
+        yield undefined;
+        return new Map();
+      },
+      sickClusters: () => [],
+      refusals: async () => [],
+    },
     explain: async () => ({ end: { why: 'nobody serves' } }),
     scripts: { list: async () => [], reload: async () => ({ isDone: true, modules: [] }) },
     turns: new LoopTurns(),

@@ -169,7 +169,7 @@ function damage(content: Buffer, below: (limit: number) => number): Buffer {
   return damaged;
 }
 
-/** Of its form and of its meaning. */
+/** The problems of its form and of its meaning. */
 async function problemsOf(content: Buffer, format: SourceFormat): Promise<readonly Problem[]> {
   try {
     const source = { name: `fuzz.${format}`, format, content };

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { decodeAnswer, encodeQuestion } from '../../../../supervisor/dns/dns-message.ts';
+import { decodeAnswer, encodeQuestion } from '../../../../shared/dns/dns-message.ts';
 import { parseHosts } from '../../../../supervisor/dns/hosts-file.ts';
 import { NameResolver } from '../../../../supervisor/dns/name-resolver.ts';
 import { candidatesOf, parseSearchList } from '../../../../supervisor/dns/search-list.ts';

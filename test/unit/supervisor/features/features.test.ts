@@ -23,3 +23,14 @@ test('what needs QUIC says so', () => {
   const quic = features().find(({ name }) => name === 'envoy.transport_sockets.quic');
   assert.match(quic?.advice ?? '', /no QUIC/);
 });
+
+test('every refused filter of bytes and datagrams says what to do instead', () => {
+  const bytes = /^envoy\.(filters\.(network|listener|udp)|transport_sockets)/;
+  const refused = features().filter(({ category, isServed }) => !isServed && bytes.test(category));
+  assert.ok(refused.length > 0);
+  const silent = refused.filter(({ advice }) => advice === undefined);
+  assert.deepEqual(
+    silent.map(({ name }) => name),
+    [],
+  );
+});

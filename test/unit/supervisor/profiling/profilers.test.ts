@@ -181,7 +181,7 @@ test('source maps of megabytes are read beside the loop, not in it', async () =>
   assert.ok(beside < inTheLoop / 2, `${beside} ms, where the maps alone take ${inTheLoop} ms`);
 });
 
-/** Of this thread alone. */
+/** The processor time of this thread alone. */
 async function ownProcessorMs(run: () => Promise<unknown>): Promise<number> {
   const spentNs = (): number =>
     Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]);

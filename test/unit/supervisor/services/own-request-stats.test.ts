@@ -15,7 +15,7 @@ type Name = keyof typeof CLUSTER.index;
 interface Counted {
   readonly stats: OwnRequestStats;
   readonly valueOf: (name: Name) => number;
-  /** Of statistics that appear when they are first used. */
+  /** Counters that appear when they are first used. */
   readonly counterOf: (name: string) => number;
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,5 +98,23 @@ describe('statistics of a cluster whose certificates are secrets', () => {
     store.remove('cluster', 'c');
     await setImmediate();
     assert.deepEqual([...values().keys()], []);
+  });
+
+  it('parses a certificate for its expiration once, however many secrets arrive', (context) => {
+    const { store, arrive, values } = watched();
+    store.putWarming('cluster', 'c', cluster());
+    store.promote('cluster', 'c');
+    const own = Object.getOwnPropertyDescriptor(X509Certificate.prototype, 'validTo');
+    let parsed = 0;
+    context.mock.getter(X509Certificate.prototype, 'validTo', function (this: X509Certificate) {
+      parsed += 1;
+      return own?.get?.call(this) as string;
+    });
+    for (let arrival = 0; arrival < 10; arrival++) {
+      arrive('cli', certificate);
+      arrive('ca', validation);
+    }
+    assert.ok((values().get(EXPIRY) ?? 0) > 0);
+    assert.equal(parsed, 2);
   });
 });

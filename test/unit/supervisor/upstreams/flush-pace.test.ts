@@ -88,7 +88,7 @@ describe('a set of hosts that went and came back', () => {
     const sent = new SentHosts();
     const live = version([first]);
     assert.equal(sent.isKnown(live), false);
-    sent.updateOf(live);
+    sent.updatesOf(live);
     live.hosts = { ...live.hosts, hosts: [first] };
     assert.equal(sent.isKnown(live), true);
     live.hosts = { ...live.hosts, hosts: [host('a:1')] };
@@ -100,10 +100,10 @@ describe('a set of hosts that went and came back', () => {
   it('is not known after a word about one host, or when a worker starts', () => {
     const sent = new SentHosts();
     const live = version([first]);
-    sent.updateOf(live);
+    sent.updatesOf(live);
     sent.note(live, 0, first);
     assert.equal(sent.isKnown(live), false);
-    sent.updateOf(live);
+    sent.updatesOf(live);
     sent.forget(live);
     assert.equal(sent.isKnown(live), false);
   });

@@ -68,7 +68,13 @@ class Names {
         this.hosts = hosts;
         return true;
       },
-      confirmed: () => undefined,
+      *setHostsInSteps(hosts) {
+        yield;
+        return this.setHosts(hosts);
+      },
+      *confirmed() {
+        yield;
+      },
       count: () => undefined,
       setPolicy: () => undefined,
       setMaxHostWeight: () => undefined,

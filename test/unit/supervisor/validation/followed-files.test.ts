@@ -23,7 +23,9 @@ async function problemsOf(...parts: Parameters<typeof found>): Promise<string[]>
   return problems.map((problem) => formatProblem(problem).replaceAll(`${folder}/`, ''));
 }
 
-/** Of a bootstrap with this below `dynamic_resources` and with these other sections. */
+/**
+ * What is found in a bootstrap with this below `dynamic_resources` and with these other sections.
+ */
 async function found(
   dynamic: string,
   rest = '',

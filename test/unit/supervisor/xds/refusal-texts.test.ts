@@ -13,7 +13,7 @@ const CLUSTER = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
 
 const resolver = testResolver();
 
-/** Of a listener whose only chain has these ranges each. */
+/** The refusal of a listener whose only chain has these ranges each. */
 function ofRanges(...ranges: readonly (readonly [string, number])[]): string | undefined {
   const { filter_chains: chains = [], ...listener } = httpListener([]) as {
     readonly filter_chains?: readonly object[];

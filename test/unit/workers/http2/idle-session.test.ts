@@ -8,7 +8,7 @@ import type { SessionOptions, SessionUser } from '../../../../workers/http2/sess
 import type { Wire } from '../../../../workers/net/wire.ts';
 
 const SESSIONS = 2000;
-/** Of one: its tables, its block and its copies are made when they are needed. */
+/** The limit of one session: its tables, its block and its copies are made when they are needed. */
 const MOST_BYTES = 2500;
 const BEGINNING = Buffer.from(CLIENT_PREFACE + settingsFrame([]) + SETTINGS_ACK, 'latin1');
 

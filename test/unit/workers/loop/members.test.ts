@@ -11,13 +11,13 @@ import { OpenStreams } from '../../../../workers/http2/open-streams.ts';
 const AT_ONCE = 64;
 const ALTOGETHER = 20_000;
 const PAYLOAD_BYTES = 1024;
-/** Of 20 MB that came and went. */
+/** The limit of what is kept of 20 MB that came and went. */
 const MOST_KEPT_BYTES = 4_000_000;
 
 class Visitor implements Member<Visitor> {
   next: Visitor | undefined = undefined;
   previous: Visitor | undefined = undefined;
-  /** Of the heap, so that it counts. */
+  /** The payload is of the heap, so that it counts. */
   readonly payload = Array.from({ length: PAYLOAD_BYTES / 8 }, () => 0.5);
 }
 

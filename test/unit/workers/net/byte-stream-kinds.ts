@@ -16,7 +16,7 @@ import { makeAuthority } from '../../../support/parts/certificates.ts';
 
 export const LIMIT_BYTES = 64 * 1024;
 
-/** Of all streams here; sockets of node:net are not counted. */
+/** The bytes of all streams here; sockets of node:net are not counted. */
 export const held = new HeldBytes();
 
 /** What a stream said, in order; `until` waits for a word. */

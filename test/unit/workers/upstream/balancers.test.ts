@@ -190,7 +190,7 @@ describe('priorities', () => {
       host(100 * priority + at + 1, { priority, health: at < healthy ? 'healthy' : 'unhealthy' }),
     );
 
-  // Of Envoy's documentation on priority levels: 100 hosts, factor 1.4.
+  // The table of Envoy's documentation on priority levels: 100 hosts, factor 1.4.
   const table: readonly (readonly [healthy0: number, healthy1: number, share0: number])[] = [
     [10, 10, 100],
     [7, 10, 98],

@@ -10,6 +10,7 @@ import { ClusterManager } from '../../../../workers/upstream/cluster-manager.ts'
 import { type UpstreamCluster } from '../../../../workers/upstream/cluster.ts';
 import { clusterContext } from '../../../support/parts/balancers.ts';
 import { cluster, host } from '../../../support/parts/data-plane.ts';
+import { joinHosts } from '../../../../shared/resources/clusters/host-parts.ts';
 import { isKept, unpackHosts } from '../../../../shared/resources/clusters/host-entries.ts';
 import { SentHosts } from '../../../../supervisor/upstreams/hosts/sent-hosts.ts';
 
@@ -49,7 +50,9 @@ export function sender(): {
   const version = { hosts: setOf([]) };
   const send = (hosts: readonly HostResource[]): SentHostSet => {
     version.hosts = setOf(hosts);
-    return sent.updateOf(version).hosts;
+    const [put] = joinHosts(sent.updatesOf(version));
+    assert.equal(put?.op, 'put_hosts');
+    return put.hosts;
   };
   return { sent, version, send };
 }

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import type {
   NestedPolicy,
   OverrideOptions,
-  SubsetOptions,
 } from '../../../../shared/resources/clusters/lb-policy.ts';
+import type { SubsetOptions } from '../../../../shared/resources/clusters/subset-policy.ts';
 import { HeaderMap } from '../../../../workers/stream/header-map.ts';
 import { updateBalancer } from '../../../../workers/upstream/balancing/load-balancer.ts';
 import { makeBalancer } from '../../../../workers/upstream/balancing/lb-policies.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostResource } from '../../../../shared/resources/clusters/cluster.ts';
-import type { SubsetOptions } from '../../../../shared/resources/clusters/lb-policy.ts';
+import type { SubsetOptions } from '../../../../shared/resources/clusters/subset-policy.ts';
 import { CLUSTER } from '../../../../shared/stats/templates/cluster.ts';
 import { HeaderMap } from '../../../../workers/stream/header-map.ts';
 import { WorkerStatStore } from '../../../../workers/stats/worker-stat-store.ts';

@@ -1,3 +1,4 @@
+import { atOnce } from '../../../../supervisor/loop/loop-turns.ts';
 import { createOutlierPage } from '../../../../shared/limits/outlier-page.ts';
 import { type RuntimeValue } from '../../../../shared/resources/runtime.ts';
 import { OUTLIER_DETECTION } from '../../../../shared/stats/templates/cluster-features.ts';
@@ -82,7 +83,7 @@ export function watched(
     },
   });
   const places = new Map(HOSTS.map((id) => [id, slots.take() ?? 0]));
-  detector.setHosts(HOSTS.map((id) => ({ id, slot: places.get(id) ?? 0 })));
+  atOnce(detector.setHosts(HOSTS.map((id) => ({ id, slot: places.get(id) ?? 0 }))));
   return {
     clock,
     detector,

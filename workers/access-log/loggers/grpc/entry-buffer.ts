@@ -8,7 +8,7 @@ import { GRPC_ACCESS_LOG } from '../../../../shared/stats/templates/telemetry.ts
 import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
 import { EntryStream, type StreamEnv } from './entry-stream.ts';
 
-/** Of what waits, where the configuration has no limit: TCP logs, and a buffer of 0 bytes. */
+/** The limit of what waits, where the configuration has none: TCP logs, and a buffer of 0 bytes. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 /** An interval below it would keep the loop busy. */
 const INTERVAL_MS_MIN = 1;

@@ -49,7 +49,7 @@ export class InjectedToken implements HttpCallOwner, TimerOwner {
     startTasks.add((done) => this.#begin(done), true);
   }
 
-  /** Of the header; empty while there is none. */
+  /** The value of the header; empty while there is none. */
   get value(): string {
     return this.#token;
   }

@@ -27,7 +27,7 @@ export function requestJson(headers: HeaderMap, body: Buffer): Buffer {
   );
 }
 
-/** Of parameters of one name the first counts, as in Envoy. */
+/** The first of parameters of one name counts, as in Envoy. */
 function queryOf(path: string): ReadonlyMap<string, string> {
   const question = path.indexOf('?');
   const parameters = new Map<string, string>();

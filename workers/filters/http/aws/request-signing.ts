@@ -55,7 +55,7 @@ function makeParts(
 class AwsRequestSigningFilter extends PassThroughFilter {
   readonly #parts: SigningParts;
   #headers: HeaderMap | undefined = undefined;
-  /** Of the body, which is waited for: its length is bounded by what a stream may keep. */
+  /** The hash of the body, which is waited for: its length is bounded by what a stream may keep. */
   #hash: Hash | undefined = undefined;
 
   constructor(parts: SigningParts) {

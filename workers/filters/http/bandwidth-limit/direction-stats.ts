@@ -13,7 +13,7 @@ export class DirectionStats {
   #isPending = false;
   /** Whole milliseconds from the first byte to the last. */
   tookMs = 0;
-  /** Of these, while bytes had to wait here. */
+  /** The part of these times while bytes had to wait here. */
   waitedMs = 0;
 
   constructor(direction: Direction, base: number, context: FilterContext) {

@@ -14,7 +14,7 @@ import { CACHED_BODY_MAX, type KeptResponse } from './memory-cache.ts';
 
 type DiskOptions = Extract<CacheStore, { readonly kind: 'disk' }>;
 
-/** Of the worker at a time; a request beyond them finds nothing, a response is not kept. */
+/** The reads of a worker at a time; a request beyond them finds nothing, a response is not kept. */
 const READS_MAX = 64;
 const WRITES_MAX = 16;
 /** Headers and all. */
@@ -26,7 +26,7 @@ const SWEEP_BYTES_MIN = 1024 * 1024;
 const TOUCH_MS = 60_000;
 const WARN_EVERY_MS = 60_000;
 const NAME = /^sluice-[0-9a-f]{64}$/;
-/** Of files that were never moved to their place, after which they are garbage. */
+/** The age of files that were never moved to their place, after which they are garbage. */
 const UNFINISHED_MS = 600_000;
 
 interface SeenFile {

@@ -143,13 +143,13 @@ class HttpCacheFilter extends PassThroughFilter {
       addConditions(found.headers, headers);
       return false;
     }
-    this.#serve(found, headers);
+    this.#serve(found, headers, age);
     return true;
   }
 
-  #serve(found: KeptResponse, request: HeaderMap): void {
+  /** `age` is undefined for what the upstream was asked about just now. */
+  #serve(found: KeptResponse, request: HeaderMap, age: number | undefined): void {
     const { info } = this.#callbacks;
-    const age = ageOf(found.headers, found.receivedS, this.#parts.nowS());
     info.responseFlags |= ResponseFlag.responseFromCacheFilter;
     this.#state = 'serving';
     this.#callbacks.sendLocalReply(keptAnswer(found, request, { age, details: DETAILS }));
@@ -223,7 +223,7 @@ class HttpCacheFilter extends PassThroughFilter {
     const { body } = kept;
     const fresh = { headers, body, receivedS: this.#parts.nowS() };
     if (this.#mayKeep) this.#keep(headers, body, request);
-    this.#serve(fresh, request);
+    this.#serve(fresh, request, undefined);
   }
 }
 

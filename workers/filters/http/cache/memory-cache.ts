@@ -10,9 +10,9 @@ export interface KeptResponse {
   readonly receivedS: number;
 }
 
-/** Of all bodies, headers and keys of a worker, those that are still coming included. */
+/** The limit of all bodies, headers and keys of a worker, those that are still coming included. */
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
-/** Of one body. */
+/** The limit of one body. */
 export const CACHED_BODY_MAX = 8 * 1024 * 1024;
 /** What an entry costs besides its bytes. */
 const ENTRY_BYTES = 512;

@@ -4,7 +4,7 @@ import type { StringMatcher } from '../../../../shared/resources/routes/matchers
 import type { HeaderMap } from '../../../stream/header-map.ts';
 import { repairUtf8 } from '../../../tap/repair-utf8.ts';
 
-/** Of a header's name in lower case. */
+/** Decides by a header's name in lower case. */
 export type NamePredicate = (name: string) => boolean;
 
 /** One of them is enough. */

@@ -21,7 +21,7 @@ const PSEUDO = [':authority', ':method', ':path', ':scheme'] as const;
 export interface CheckFacts {
   readonly options: ExtAuthzOptions;
   readonly asks: NamePredicate;
-  /** Of this side. */
+  /** The labels of this side. */
   readonly labels: Dictionary<string>;
 }
 

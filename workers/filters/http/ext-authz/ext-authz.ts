@@ -55,7 +55,7 @@ interface AuthzParts {
   readonly context: FilterContext;
   readonly stats: AuthzStats;
   readonly checker: Checker;
-  /** Of services that routes name. */
+  /** The checkers of services that routes name. */
   readonly checkers: CompiledSettings<AuthzService, Checker>;
   readonly verdicts: Verdicts;
   readonly isEnabledBy: MetadataPredicate | undefined;

@@ -23,12 +23,12 @@ import {
 } from './check.ts';
 import { type NamePredicate, matcherOf, visitAsked } from './asked-headers.ts';
 
-/** Of an answer's body; what is larger is no answer. */
+/** The limit of an answer's body; what is larger is no answer. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const REMOVED = 'x-envoy-auth-headers-to-remove';
-/** Of a check's request, whatever is allowed. */
+/** The headers of a check's request, whatever is allowed. */
 const ALWAYS_ASKED: ReadonlySet<string> = new Set(['authorization']);
-/** Of a denial, whatever is allowed. */
+/** The headers of a denial, whatever is allowed. */
 const ALWAYS_TOLD: ReadonlySet<string> = new Set([
   'content-length',
   'location',

@@ -57,7 +57,7 @@ export class Verdicts {
     return undefined;
   }
 
-  /** Of a check on trial, which refuses nothing. */
+  /** Notes the result of a check on trial, which refuses nothing. */
   #note({ kind }: Denied | CheckFailed, { route }: FilterCallbacks): ResponseEdits {
     this.#stats.countFor(route, kind);
     this.#stats.count(`shadow_${kind}`);

@@ -174,7 +174,7 @@ export class Direction {
     this.#buffer.drop();
   }
 
-  /** Of a response only the answer that was made here still comes. */
+  /** After a response only the answer that was made here still comes. */
   #afterwards(): 'continue' | 'stop' {
     return this.#owner.isAnswered && this.side === 'request' ? 'stop' : 'continue';
   }
@@ -281,7 +281,7 @@ export class Direction {
     if (this.#buffer.isFlooded) this.#owner.fail(FLOODED);
   }
 
-  /** Of a body that was sent as one: headers may change with it. False after a failure. */
+  /** Changes a body that was sent as one: headers may change with it. False after a failure. */
   #changeWhole(answer: CommonAnswer, { data }: SentPiece): boolean {
     const headers = this.#headers;
     if (headers === undefined) return true;

@@ -3,7 +3,7 @@ import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
 import type { LoopTimers } from '../../../loop/timers.ts';
 import type { ProcessorCall } from './processor.ts';
 
-/** Of one filter; any further one ends with its request. */
+/** The limit of one filter; any further one ends with its request. */
 const LINGERING_MAX = 4096;
 
 export class LingeringCalls {

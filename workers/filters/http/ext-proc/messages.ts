@@ -16,13 +16,13 @@ export type Part =
 
 export interface ProcessingRequest {
   readonly part: Part;
-  /** Of headers and trailers. */
+  /** The fields of headers and trailers. */
   readonly headers: readonly HeaderPair[];
-  /** Of bodies. */
+  /** The bytes of bodies. */
   readonly body: Buffer | undefined;
   readonly endOfStream: boolean;
   readonly metadata: readonly (readonly [namespace: string, value: Struct])[];
-  /** Of each the bytes of a google.protobuf.Any. */
+  /** Each value has the bytes of a google.protobuf.Any. */
   readonly typedMetadata: readonly (readonly [namespace: string, value: Uint8Array])[];
   readonly attributes: Struct | undefined;
   /** With the first message only. */

@@ -98,7 +98,10 @@ function readMutation(field: ProtoField): HeaderMutation {
   return { set, remove };
 }
 
-/** Of a value only its bytes count, of how it is put in only the older field, as in Envoy. */
+/**
+ * Reads a change: only the bytes of a value count, and only the older field of how it is put in, as
+ * in Envoy.
+ */
 function readChange(field: ProtoField): HeaderChange {
   let [name, value, appends] = ['', '', false];
   field.message((part) => {

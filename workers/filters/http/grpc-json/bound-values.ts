@@ -8,7 +8,7 @@ export class BoundValues {
   readonly values: { readonly field: ProtoField; readonly text: string }[] = [];
   readonly messages = new Map<ProtoField, BoundValues>();
 
-  /** Of a field within the message, by way of those before it. */
+  /** Adds a field within the message, by way of those before it. */
   add(path: readonly ProtoField[], text: string): void {
     const [field, ...rest] = path;
     if (field === undefined) return;

@@ -29,7 +29,7 @@ export class JsonListReader {
     this.#limit = limit;
   }
 
-  /** Of an element that has begun. */
+  /** The bytes of an element that has begun. */
   get keptBytes(): number {
     return this.#element.length;
   }

@@ -22,7 +22,7 @@ export type JsonNode = null | boolean | string | JsonNumber | JsonObject | reado
 export class TranscodeError extends Error {}
 
 const DEPTH_MAX = 100;
-/** Of a character as backslash, `u` and digits. */
+/** The length of a character as backslash, `u` and digits. */
 const ESCAPE_LENGTH = 6;
 /** What is shown on either side of a mistake. */
 const CONTEXT = 20;

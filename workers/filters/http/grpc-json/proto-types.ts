@@ -61,7 +61,7 @@ export class ProtoTypes {
     const type: EnumType = {
       name,
       numbers: new Map(found.values),
-      // Of aliases the first is the name.
+      // The first of aliases is the name.
       names: new Map(found.values.map(([text, number]) => [number, text] as const).toReversed()),
     };
     this.#enumTypes.set(name, type);

@@ -12,9 +12,9 @@ export class RequestBody {
   readonly #call: TranscodedCall;
   readonly #contentType: string;
   readonly #kept: KeptBody;
-  /** Of a stream of messages that are JSON. */
+  /** The reader of a stream of messages that are JSON. */
   readonly #list: JsonListReader | undefined;
-  /** Of a list, with what is kept of an element. */
+  /** The limit of a list, with what is kept of an element. */
   readonly #mostBytes: number;
   #isFirst = true;
 

@@ -139,7 +139,7 @@ export class ResponseBody {
   #take(message: Buffer): boolean {
     const { rawResponsePath: path } = this.#call;
     const isFirst = this.#messages++ === 0;
-    // Of an answer that is no stream Envoy takes the first message too.
+    // Envoy takes the first message of an answer that is no stream, too.
     if (!isFirst && !this.#isStream) return true;
     if (path !== undefined) return this.#takeRaw(path, message, isFirst);
     if (this.#isStream) {

@@ -13,7 +13,7 @@ interface EnumReading {
 const FLOAT_MAX = 3.4028234663852886e38;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const WHOLE = /^-?\d+$/;
-/** Of a text: the sign may be a plus. */
+/** A number in a text: the sign may be a plus. */
 const SIGNED = /^[+-]?\d+$/;
 /** More digits are no number of 64 bits. */
 const DIGITS_MAX = 400;

@@ -39,7 +39,7 @@ class Http1BridgeFilter extends PassThroughFilter {
   #isBridged = false;
   /** Set while a bare message is kept, whose length its frame has to say. */
   #message: KeptBody | undefined = undefined;
-  /** Of the answer while it is kept. */
+  /** The headers of the answer while it is kept. */
   #headers: HeaderMap | undefined = undefined;
   #answer: KeptBody | undefined = undefined;
   /** Bytes of the answer's first frame header that the client does not see. */

@@ -42,7 +42,7 @@ export class Authenticator implements KeysWaiter {
   #isOver = false;
   /** The token that keys are awaited for. */
   #waiting: { readonly token: ParsedToken; readonly found: FoundToken } | undefined = undefined;
-  /** Of the present token. */
+  /** The provider of the present token. */
   #provider: Provider | undefined = undefined;
 
   constructor(
@@ -124,7 +124,7 @@ export class Authenticator implements KeysWaiter {
     this.#settle('ok');
   }
 
-  /** Of one token. */
+  /** Settles one token. */
   #settle(status: JwtStatus): void {
     if (status !== 'ok') this.#noteFailure(status);
     const isFailed = status !== 'ok' && !this.#rules.allowsFailed;

@@ -4,7 +4,7 @@
  */
 import type { ParsedToken } from './parse-token.ts';
 
-/** Of each of two generations; the older one goes when the younger is full. */
+/** The size of each of two generations; the older one goes when the younger is full. */
 const TOKENS_MAX = 256;
 /** Longer tokens are verified each time. */
 const TOKEN_BYTES_MAX = 4096;

@@ -102,7 +102,7 @@ interface TellingDescriptor {
 const NONE: readonly TellingDescriptor[] = [];
 const NO_DESCRIPTORS: readonly Descriptor[] = [];
 const entriesOf = ({ descriptor }: TellingDescriptor): Descriptor => descriptor;
-/** Of gRPC. */
+/** The code of gRPC. */
 const RESOURCE_EXHAUSTED = 8;
 
 class LocalRateLimitFilter extends PassThroughFilter {

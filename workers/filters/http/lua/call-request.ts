@@ -7,7 +7,7 @@ import { HeaderMap } from '../../../stream/header-map.ts';
 import { isFitField } from '../../../stream/permitted.ts';
 import type { MethodMaker } from './stream-object.ts';
 
-/** Of one table of headers. */
+/** The limit of one table of headers. */
 const HEADERS_MAX = 1000;
 
 export type TableHeaders = readonly (readonly [string, readonly string[]])[];

@@ -6,6 +6,7 @@ import { retainedBytes } from '../../../../shared/lua/retained-bytes.ts';
 import { ScriptMachine } from '../../../../shared/lua/script-machine.ts';
 import { streamGlobals } from '../../../../shared/lua/stream-globals.ts';
 import type { LuaValue } from '../../../../shared/lua/values.ts';
+import type { LuaScript } from '../../../../shared/resources/filters/http/lua/lua.ts';
 import { bodyMethods } from './body-object.ts';
 import { headerMethods } from './header-object.ts';
 import { infoMethods } from './info-objects.ts';
@@ -28,14 +29,14 @@ interface ScriptMethods {
 }
 
 export class LoadedScript {
-  readonly #source: string;
+  readonly #script: LuaScript;
   readonly #log: ScriptLog;
   readonly #stats: ScriptStats;
   #machine!: ScriptMachine;
   #methods!: ScriptMethods;
 
-  constructor(source: string, log: ScriptLog, stats: ScriptStats) {
-    this.#source = source;
+  constructor(script: LuaScript, log: ScriptLog, stats: ScriptStats) {
+    this.#script = script;
     this.#log = log;
     this.#stats = stats;
     this.#load();
@@ -71,12 +72,14 @@ export class LoadedScript {
   }
 
   #load(): void {
+    const { source, modules } = this.#script;
     this.#machine = new ScriptMachine(
       (line) => this.#log('info', `script log: ${line}`),
       streamGlobals(),
+      (name) => modules.get(name),
     );
     try {
-      this.#machine.load(this.#source);
+      this.#machine.load(source);
     } catch (error) {
       // It was loaded with the configuration; without its functions nothing is run.
       this.#log(

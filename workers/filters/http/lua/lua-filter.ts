@@ -23,7 +23,7 @@ import type { Direction, SideParts } from './side-parts.ts';
 import type { Wish } from './stream-handle.ts';
 
 const VM_COUNT = 'lua.lua_vm_count';
-/** Of one line of a script's log. */
+/** The limit of one line of a script's log. */
 const LOG_LINE_MAX = 16 * 1024;
 
 interface LuaParts {
@@ -39,11 +39,11 @@ export function makeLuaFilter(settings: LuaFilterSettings, context: FilterContex
   const prefix = `${statScope}lua.${options.statPrefix === '' ? '' : `${options.statPrefix}.`}`;
   const base = stats.defineBlock(LUA, prefix);
   context.onBlock(base);
-  const scripts = new CompiledSettings(({ source }: LuaScript): LoadedScript => {
+  const scripts = new CompiledSettings((script: LuaScript): LoadedScript => {
     countMachine(context);
     const log = (level: Parameters<FilterContext['log']>[0], text: string): void =>
       context.log(level, 'lua', text.slice(0, LOG_LINE_MAX));
-    return new LoadedScript(source, log, {
+    return new LoadedScript(script, log, {
       stats,
       prefix,
       onRelease: (act) => context.onRelease(act),

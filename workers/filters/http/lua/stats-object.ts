@@ -9,7 +9,7 @@ import {
   StreamObject,
 } from './stream-object.ts';
 
-/** Of one script: its stats stay for as long as its filter does. */
+/** The limit of one script: its stats stay for as long as its filter does. */
 const STATS_MAX = 1000;
 const NAME = /^[\x21-\x7e]{1,256}$/;
 

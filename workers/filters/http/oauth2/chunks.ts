@@ -8,7 +8,7 @@ import type {
 } from '../../../../shared/resources/filters/http/auth/oauth2.ts';
 import { cookieTail, type CookieValue, deletion } from './cookie-texts.ts';
 
-/** Of one token, whatever is configured. */
+/** The limit of one token, whatever is configured. */
 const CHUNKS_MAX = 16;
 const CHUNKS_MIN = 2;
 /** Room for the longest name of a piece. */

@@ -72,7 +72,7 @@ class OAuth2Filter extends PassThroughFilter implements TokenWaiter {
   #call: TokenCall | undefined = undefined;
   /** An answer comes while the token server is still being asked. */
   #isAsking = false;
-  /** Of refreshed tokens, for the response. */
+  /** The cookies of refreshed tokens, for the response. */
   #newCookies: readonly string[] = [];
 
   constructor(

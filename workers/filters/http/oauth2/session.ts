@@ -25,7 +25,7 @@ export class Session {
   readonly #headers: HeaderMap;
   readonly #host: string;
   readonly #found = new Map<TokenKind, Found>();
-  /** Of the request, with tokens in clear. */
+  /** The cookies of the request, with tokens in clear. */
   readonly #cookies: Map<string, string>;
 
   /** Tokens in the request's cookies are put together and decrypted. */
@@ -51,7 +51,7 @@ export class Session {
     return this.#found.get(kind) ?? { value: '', isWhole: false, chunks: 0, state: 'none' };
   }
 
-  /** Of one login, or as older versions called it. */
+  /** The name of the cookie of one login, or as older versions called it. */
   flowCookie(base: string, flowId: string): string {
     const own = this.#cookies.get(`${base}.${flowId}`) ?? '';
     return own === '' ? (this.#cookies.get(base) ?? '') : own;

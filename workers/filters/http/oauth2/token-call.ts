@@ -4,7 +4,7 @@ import type { Crypto, OAuth2Config } from './config.ts';
 import { ANSWER_BYTES_MAX, readTokenAnswer, type Tokens } from '../../common/token-answer.ts';
 import { type Grant, makeTokenRequest } from './token-request.ts';
 
-/** Of an answer that is shown in details. */
+/** The limit of an answer that is shown in details. */
 const SHOWN_BYTES_MAX = 1024;
 const TOKEN_MEMBER = /("(?:access_?token|id_?token|refresh_?token)"\s*:\s*")(?:[^"\\]|\\.)*"?/gi;
 

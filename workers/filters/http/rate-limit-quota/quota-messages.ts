@@ -7,7 +7,7 @@ import {
 import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import type { QuotaStrategy } from '../../../../shared/resources/filters/http/limits/rate-limit-quota.ts';
 
-/** Of a bucket, by key in the order of the keys; a byte in each character. */
+/** The id of a bucket, by key in the order of the keys; a byte in each character. */
 export type QuotaId = readonly (readonly [key: string, value: string])[];
 
 export interface QuotaUsage {

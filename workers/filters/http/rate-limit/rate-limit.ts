@@ -40,7 +40,7 @@ import type { FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
 import { LimitDescriptors } from './limit-descriptors.ts';
 
-/** Of gRPC. */
+/** The code of gRPC. */
 const RESOURCE_EXHAUSTED = 8;
 const PERCENT = 100;
 /** Filter state by which another filter says how much a request counts. */

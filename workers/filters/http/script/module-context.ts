@@ -4,7 +4,7 @@ import type { FilterContext } from '../../filter-context.ts';
 import { type CallBudget, ScriptCalls } from './script-fetch.ts';
 import type { ScriptStats } from './script-stats.ts';
 
-/** Of one line of a module's log. */
+/** The limit of one line of a module's log. */
 const LOG_CHARACTERS_MAX = 16 * 1024;
 
 export type ModuleSurroundings = Pick<FilterContext, 'loop' | 'services' | 'log'> & {

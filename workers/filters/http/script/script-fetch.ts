@@ -17,10 +17,10 @@ import { addFields, ScriptHeaders } from './script-headers.ts';
 
 const TIMEOUT_MS = 15_000;
 const RETRIES_MAX = 10;
-/** Of one response's body. */
+/** The limit of one response's body. */
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
-/** Of one module's filter that are on their way, streams' and others. */
+/** The limit of calls of one module's filter that are on their way, streams' and others. */
 const CALLS_MAX = 1_000;
 const BACK_OFF_BASE_MS = 25;
 const BACK_OFF_MAX_MS = 250;

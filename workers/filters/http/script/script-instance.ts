@@ -10,7 +10,7 @@ import type { CallBudget } from './script-fetch.ts';
 import { type Half, requestHalf, responseHalf } from './script-half.ts';
 import type { ScriptMarks } from '../../../../shared/limits/script-page.ts';
 
-/** Of one stack in the log. */
+/** The limit of one stack in the log. */
 const STACK_CHARACTERS_MAX = 4_096;
 /** Stacks of one filter that are written within a period; others are counted. */
 const STACKS_MAX = 20;
@@ -115,7 +115,7 @@ export class ScriptInstance {
     });
   }
 
-  /** Of a promise that nobody else waits for. */
+  /** Waits for a promise that nobody else waits for. */
   async later(promise: PromiseLike<unknown>, done: () => void): Promise<void> {
     try {
       await promise;

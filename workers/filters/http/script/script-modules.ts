@@ -11,21 +11,8 @@ import type { SharedNotice } from '../../../../shared/messages/shared-maps.ts';
 import { SharedMaps } from './shared-maps.ts';
 import { ScriptMarks } from '../../../../shared/limits/script-page.ts';
 import type { ScriptState, ScriptVersion } from '../../../../shared/messages/script-messages.ts';
+import type { ModuleUser } from '../../../scripts/host-modules.ts';
 import type { ScriptNotice } from '../../../../shared/messages/worker-notices.ts';
-
-/** A filter, or a route's settings for one. */
-export interface ModuleUser {
-  /** Of the filter. */
-  readonly name: string;
-  readonly loadTimeoutMs: number;
-  readonly loopTimeoutMs: number;
-  /** Makes what the filter runs, and gives what puts it in force. Rejects when it cannot. */
-  prepare(defined: DefinedModule, moduleId: number): Promise<() => void>;
-  /** Its module held a worker for too long, and is not run any more. */
-  disable(): void;
-  /** There is no version that this user can run. */
-  failed(error: unknown): void;
-}
 
 /** What the worker has for them. */
 export interface ScriptHost {

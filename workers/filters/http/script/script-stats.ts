@@ -2,7 +2,7 @@
 import type { Counter, Gauge, Histogram } from '../../../../shared/scripts/filter.ts';
 import type { StatWriter } from '../../../../shared/stats/stat-writer.ts';
 
-/** Of one filter. */
+/** The limit of one filter. */
 const STATS_MAX = 1_000;
 const NAME = /^[\x21-\x7e]{1,256}$/;
 

@@ -19,10 +19,10 @@ import { ScriptCalls } from './script-fetch.ts';
 import { ScriptRequestHeaders, ScriptResponseHeaders } from './script-headers.ts';
 import type { ScriptInstance } from './script-instance.ts';
 
-/** Of one stream. */
+/** The limit of one stream. */
 const TIMERS_MAX = 100;
 const DELAY_MAX_MS = 86_400_000;
-/** Of one stream's metadata, and of its filter state. */
+/** The limit of one stream's metadata, and of its filter state. */
 const KEYS_MAX = 1_000;
 
 export class ScriptStream implements Stream {

@@ -4,7 +4,7 @@ import type { FilterDefinition, FilterHandlers } from '../../../../shared/script
 import { type DefinedModule, definitionOf } from '../../../../shared/scripts/module-definition.ts';
 import { moduleContext } from './module-context.ts';
 import { ScriptInstance, type ScriptParts } from './script-instance.ts';
-import type { ModuleUser } from './script-modules.ts';
+import type { ModuleUser } from '../../../scripts/host-modules.ts';
 import type { ScriptStats } from './script-stats.ts';
 
 /** Requests that wait for a module that is being loaded; others are refused by the policy. */

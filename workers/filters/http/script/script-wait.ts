@@ -8,7 +8,7 @@ export class ScriptWait implements TimerOwner {
   readonly #owner: Endable;
   readonly #timer = new LoopTimer(this, 0);
   #failed: ((error: unknown) => void) | undefined = undefined;
-  /** Of the promise that is waited for; others are of no interest any more. */
+  /** The number of the promise that is waited for; others are of no interest any more. */
   #turn = 0;
   #isWaiting = false;
 

@@ -14,7 +14,7 @@ export interface Way {
   refuseTooLarge(callbacks: FilterCallbacks, context: FilterContext): void;
 }
 
-/** Of one direction of a stream. */
+/** The parts of one direction of a stream. */
 export interface SideParts {
   readonly callbacks: FilterCallbacks;
   readonly stream: Stream;

@@ -27,7 +27,10 @@ const WAITING_MAX = 100_000;
 interface Entry {
   readonly value: unknown;
   readonly untilMs: number | undefined;
-  /** Of the present worker's own change; what others did before that is not seen any more. */
+  /**
+   * The number of the present worker's own change; what others did before that is not seen any
+   * more.
+   */
   readonly batch: number;
 }
 

@@ -6,7 +6,7 @@
 import { readMessage, visitFields } from '../../../../shared/protobuf/proto-reader.ts';
 import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 
-/** Of the address as a field: what begins with another byte is no message. */
+/** The tag of the address as a field: what begins with another byte is no message. */
 const ADDRESS_TAG = 0x0a;
 /** More is no address. */
 const MAX_LENGTH = 256;

@@ -16,7 +16,7 @@ export interface KeyForwarding {
   readonly hidesKey: boolean;
 }
 
-/** Of a chain or a route; what is absent of a route is that of the chain. */
+/** The options of a chain or a route; what is absent in a route is that of the chain. */
 export interface ApiKeyAuthOptions {
   /** Key to client. */
   readonly clients?: ReadonlyMap<string, string>;

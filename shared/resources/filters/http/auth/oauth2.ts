@@ -95,7 +95,7 @@ export interface OAuth2Options {
   readonly verifierExpirySeconds: number;
 }
 
-/** Of the chain: without settings it does what routes say. */
+/** The chain's options: without settings it does what routes say. */
 export interface OAuth2ChainOptions {
   readonly own?: OAuth2Options;
 }

@@ -8,7 +8,7 @@ import { declareKind, type FilterResource } from '../../declare-filter.ts';
 
 export interface AwsSigningOptions {
   readonly service: string;
-  /** Of `v4a`: a set, with commas. */
+  /** The region; for `v4a` a set, with commas. */
   readonly region: string;
   readonly algorithm: SigningAlgorithm;
   /** As `credentials-text.ts` writes them; none are there while it is empty. */

@@ -51,7 +51,7 @@ export interface SentAttribute {
 export interface MetadataNamespaces {
   readonly sent: readonly string[];
   readonly sentTyped: readonly string[];
-  /** Of the metadata of the route's cluster. */
+  /** The namespaces of the cluster's metadata that are sent. */
   readonly sentOfCluster: readonly string[];
   /** What a processor may write. */
   readonly received: readonly string[];

@@ -1,4 +1,5 @@
 /** envoy.filters.http.lua: scripts that read and change requests and responses. */
+import type { ModuleSource } from '../../../../lua/lib/module-library.ts';
 import { defineTemplate } from '../../../../stats/template.ts';
 import { counter } from '../../../../stats/templates/spec.ts';
 import type { Struct } from '../../../../text/dictionary.ts';
@@ -8,6 +9,8 @@ import { declareKind, type FilterResource } from '../../declare-filter.ts';
 export interface LuaScript {
   /** One character per byte. */
   readonly source: string;
+  /** What it requires, by name: files that were read with the configuration. */
+  readonly modules: ReadonlyMap<string, ModuleSource>;
 }
 
 interface LuaOptions {
@@ -24,7 +27,7 @@ interface LuaOptions {
 
 export interface LuaPerRoute {
   readonly isDisabled: boolean;
-  /** Of one of the filter's `scripts`. */
+  /** The name of one of the filter's `scripts`. */
   readonly scriptName: string | undefined;
   readonly script: LuaScript | undefined;
   readonly filterContext: Struct | undefined;

@@ -12,7 +12,7 @@ export interface EventRule {
 
 interface SseToMetadataOptions {
   readonly rules: readonly EventRule[];
-  /** Of one event; 0: what a stream may keep. */
+  /** The limit of one event; 0: what a stream may keep. */
   readonly eventBytesMax: number;
 }
 

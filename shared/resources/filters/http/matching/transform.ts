@@ -5,7 +5,7 @@ import type { AccessLogFormat } from '../../../access-log.ts';
 import { declareKind, type FilterResource } from '../../declare-filter.ts';
 import type { HeaderMutationRule } from '../header-mutation.ts';
 
-/** Of messages whose body is a JSON object. */
+/** A change of messages whose body is a JSON object. */
 export interface Transformation {
   readonly headers: readonly HeaderMutationRule[];
   readonly body?: {

@@ -30,7 +30,7 @@ export const GCP_AUTHN_FILTER = httpFilter(
   resolveGcpAuthn,
 );
 
-/** Of an address only the cluster and the time count: where tokens are is known. */
+/** The cluster and the time alone count of an address: where tokens are is known. */
 function resolveGcpAuthn(
   message: GcpAuthnFilterConfig,
   scope: Scope,

@@ -185,7 +185,7 @@ function resolveAsked(
   };
 }
 
-/** Of a filter or a route: at most one of the two is there. */
+/** A filter or a route has at most one of the two. */
 function resolveService(
   { grpc_service: grpc, http_service: http }: ExtAuthz | CheckSettings,
   scope: Scope,

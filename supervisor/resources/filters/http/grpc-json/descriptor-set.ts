@@ -99,7 +99,7 @@ class Record {
     return this.#varints.get(number);
   }
 
-  /** Of a message field; empty when it is not set. */
+  /** The value of a message field; empty when it is not set. */
   message(number: number): Record {
     return Record.of(this.all(number).at(-1) ?? Buffer.alloc(0));
   }

@@ -20,7 +20,7 @@ const DISK_FIELDS = knownFields<FileSystemHttpCacheConfig>(
   // Folders are looked at after writes, not by the clock, and have no folders in them.
   ['max_eviction_period', 'min_eviction_period', 'cache_subdivisions'],
 );
-/** Of Envoy. */
+/** Envoy's words. */
 const NO_MANAGER = 'unrecognized AsyncFileManagerConfig::ManagerType';
 /** A folder has no more files, whatever is configured: they are looked through. */
 const FILES_MAX = 100_000;

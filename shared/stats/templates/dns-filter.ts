@@ -1,0 +1,40 @@
+/** Statistics of the filter that answers questions of DNS. */
+import { defineTemplate } from '../template.ts';
+import { counter, histogram } from './spec.ts';
+
+/** Prefix: `dns_filter.<stat_prefix>.` */
+export const DNS_FILTER = defineTemplate('dns_filter', {
+  a_record_queries: counter('Questions for IPv4 addresses'),
+  aaaa_record_queries: counter('Questions for IPv6 addresses'),
+  cluster_a_record_answers: counter('IPv4 addresses of hosts in answers'),
+  cluster_aaaa_record_answers: counter('IPv6 addresses of hosts in answers'),
+  cluster_srv_record_answers: counter('Services of hosts in answers'),
+  cluster_unsupported_answers: counter('Never counted: hosts have addresses'),
+  downstream_rx_errors: counter('Errors of receiving from clients'),
+  downstream_rx_invalid_queries: counter('Messages that are no question'),
+  downstream_rx_queries: counter('Messages received'),
+  downstream_tx_responses: counter('Answers sent'),
+  external_a_record_answers: counter('IPv4 addresses that name servers gave'),
+  external_a_record_queries: counter('Questions for IPv4 addresses passed to name servers'),
+  external_aaaa_record_answers: counter('IPv6 addresses that name servers gave'),
+  external_aaaa_record_queries: counter('Questions for IPv6 addresses passed to name servers'),
+  external_unsupported_answers: counter('Never counted: only addresses are asked for'),
+  external_unsupported_queries: counter('Questions for what name servers are not asked for'),
+  externally_resolved_queries: counter('Questions that are not answered from the table'),
+  known_domain_queries: counter('Questions about domains of the table'),
+  local_a_record_answers: counter('IPv4 addresses of the table in answers'),
+  local_aaaa_record_answers: counter('IPv6 addresses of the table in answers'),
+  local_srv_record_answers: counter('Services of the table in answers'),
+  local_unsupported_answers: counter('Never counted: the table has no others'),
+  queries_with_additional_rrs: counter('Questions with additional records'),
+  queries_with_ans_or_authority_rrs: counter('Messages that are answers or have some'),
+  query_buffer_underflow: counter('Messages that are too short'),
+  query_parsing_failure: counter('Questions that cannot be read'),
+  record_name_overflow: counter('Questions with names that are too long'),
+  srv_record_queries: counter('Questions for services'),
+  unanswered_queries: counter('Questions without an answer'),
+  unsupported_queries: counter('Questions of other types'),
+  downstream_rx_bytes: histogram('Length of messages received', 'bytes'),
+  downstream_rx_query_latency: histogram('Time until a question was answered', 'ms'),
+  downstream_tx_bytes: histogram('Length of answers', 'bytes'),
+});
