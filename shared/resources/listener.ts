@@ -150,6 +150,8 @@ export interface HttpConnectionManager {
   readonly tellsOverload?: boolean;
   /** The last request of a connection that is too old is never cut off. */
   readonly isDurationSafe?: boolean;
+  /** Whether clients that come over a Unix socket are internal ones. */
+  readonly hasInternalSockets?: boolean;
   readonly internalCidrs?: readonly { readonly address: string; readonly prefixLength: number }[];
   readonly generateRequestId: boolean;
   readonly preserveExternalRequestId: boolean;
@@ -166,10 +168,13 @@ export interface HttpConnectionManager {
   readonly requestHeadersTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly maxConnectionDurationMs: number;
+  /** The share of its time by which a connection may last longer; each draws its own. */
+  readonly maxConnectionDurationJitter: number;
   readonly maxStreamDurationMs: number;
   readonly maxRequestsPerConnection: number;
   readonly delayedCloseTimeoutMs: number;
   readonly drainTimeoutMs: number;
+  readonly drainTimeoutJitter: number;
   readonly maxRequestHeadersKb: number;
   readonly maxRequestHeadersCount: number;
   readonly normalizePath: boolean;

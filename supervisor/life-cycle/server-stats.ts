@@ -30,8 +30,8 @@ export interface ServerStatsOptions {
   readonly clock: Clock;
   readonly concurrency: number;
   readonly restartEpoch: number;
-  /** The commit that was built; the first six hexadecimal digits are `server.version`. */
-  readonly revision: string;
+  /** What `server.version` shows. */
+  readonly version: number;
   /** Fields that the API does not know and an option let pass. */
   readonly staticUnknownFields: number;
   /** Messages and fields of the bootstrap that are marked as work in progress. */
@@ -66,7 +66,7 @@ export class ServerStats {
     this.#clusterManager = writer.defineBlock(CLUSTER_MANAGER, 'cluster_manager.');
     this.#setServer('concurrency', concurrency);
     if (options.restartEpoch > 0) this.#setServer('hot_restart_epoch', options.restartEpoch);
-    this.#setServer('version', Number.parseInt(options.revision.slice(0, 6), 16) || 0);
+    this.#setServer('version', options.version);
     this.#addServer('static_unknown_fields', options.staticUnknownFields);
     this.#addServer('wip_protos', options.workInProgress);
     this.#showExpiration();

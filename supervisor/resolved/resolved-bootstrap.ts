@@ -51,6 +51,8 @@ export interface ResolvedBootstrap {
   readonly healthDiscovery?: GrpcTarget;
   /** The folder whose file `drain` makes the server begin as one that drains. */
   readonly flagsPath?: string;
+  /** The gauge `server.version` in place of the build's. */
+  readonly versionGauge?: number;
   /** Where resources come from beside the file. */
   readonly dynamic: DynamicSources;
   /** Largest program of a regular expression, in RE2's measure. */

@@ -24,6 +24,13 @@ export function optional<Key extends string, Value>(
   return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value });
 }
 
+/** An envoy.type.v3.Percent as a share of one. */
+export function shareOf(
+  percent: { readonly value?: Parameters<typeof float>[0] } | undefined,
+): number {
+  return float(percent?.value ?? 0) / 100;
+}
+
 /** Balancers know whole percents: the rest is cut off, as in Envoy. */
 export function wholePercent({ value }: { readonly value?: Parameters<typeof float>[0] }): number {
   return Math.floor(float(value ?? 0));

@@ -77,6 +77,12 @@ function makeListeners(): OpenListeners {
   return new OpenListeners(activation, hasDescriptorStore(process.env));
 }
 
+/** The first six hexadecimal digits of the commit that was built, unless the bootstrap names another number. */
+function versionGauge({ version, configuration }: ServerPartsInput): number {
+  const { versionGauge: own } = configuration.resolved;
+  return own ?? (Number.parseInt(version.slice(0, 6), 16) || 0);
+}
+
 function makeServerStats(input: ServerPartsInput, writer: StatStore): ServerStats {
   const { options, clock } = input;
   return new ServerStats({
@@ -84,7 +90,7 @@ function makeServerStats(input: ServerPartsInput, writer: StatStore): ServerStat
     clock,
     concurrency: options.concurrency,
     restartEpoch: options.restartEpoch,
-    revision: input.version,
+    version: versionGauge(input),
     staticUnknownFields: input.configuration.unknownFieldCount,
     workInProgress: input.configuration.featureUses.workInProgress,
   });

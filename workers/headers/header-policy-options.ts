@@ -25,6 +25,7 @@ export type ManagerOptions = Pick<
   | 'clientCert'
   | 'generateRequestId'
   | 'internalCidrs'
+  | 'hasInternalSockets'
   | 'mergeSlashes'
   | 'normalizePath'
   | 'preserveExternalRequestId'

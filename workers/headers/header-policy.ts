@@ -63,7 +63,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     this.#path = compilePathPolicy(options);
     this.#mutateEarly = compileHeaderRules(options.earlyMutations ?? [], JOINED_IN_REQUESTS);
     this.#detect = options.ipDetection && compileIpDetection(options.ipDetection);
-    this.#isInternal = compileInternalAddresses(options.internalCidrs ?? []);
+    this.#isInternal = compileInternalAddresses(options);
     this.#localAddress = localAddress(environment.localAddressIpVersion);
   }
 

@@ -8,6 +8,7 @@ import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
 import type { AccessLog } from '../access-log/types.ts';
 import type { RouteTable } from '../stream/route.ts';
 import type { TimerList } from '../loop/timers.ts';
+import { withJitter, type ArmedTimeout } from './jitter.ts';
 import type { ServerCodecFactory } from '../stream/codec.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { OverloadGate } from '../loop/overload-gate.ts';
@@ -67,9 +68,9 @@ export class ConnectionManager {
   readonly request: TimerList | undefined;
   readonly requestHeaders: TimerList | undefined;
   readonly maxStreamDuration: TimerList | undefined;
-  readonly maxConnectionDuration: TimerList | undefined;
+  readonly maxConnectionDuration: ArmedTimeout | undefined;
   readonly delayedClose: TimerList | undefined;
-  readonly drain: TimerList | undefined;
+  readonly drain: ArmedTimeout | undefined;
   readonly logInterval: TimerList | undefined;
 
   constructor(config: HttpConnectionManager, parts: ManagerParts) {
@@ -86,9 +87,13 @@ export class ConnectionManager {
     this.request = list(config.requestTimeoutMs);
     this.requestHeaders = list(config.requestHeadersTimeoutMs);
     this.maxStreamDuration = list(config.maxStreamDurationMs);
-    this.maxConnectionDuration = scaled('connection_max', config.maxConnectionDurationMs);
+    this.maxConnectionDuration = withJitter(
+      config.maxConnectionDurationMs,
+      config.maxConnectionDurationJitter,
+      (delayMs) => scaled('connection_max', delayMs),
+    );
     this.delayedClose = list(config.delayedCloseTimeoutMs);
-    this.drain = list(config.drainTimeoutMs);
+    this.drain = withJitter(config.drainTimeoutMs, config.drainTimeoutJitter, list);
     this.logInterval = list(config.logMoments?.intervalMs ?? 0);
   }
 }

@@ -8,7 +8,7 @@ import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { scopeIdOf } from '../../shared/posix/interface-index.ts';
 import type { Address } from './connection-info.ts';
 
-export interface Cidr {
+interface Cidr {
   readonly address: string;
   readonly prefixLength: number;
 }
@@ -47,11 +47,17 @@ export function isLoopback(ip: string): boolean {
   return ip.startsWith('127.') || ip === '::1' || ip.startsWith('::ffff:127.');
 }
 
-/**
- * Tests addresses against the ranges configured as internal; without ranges nothing is internal.
- */
-export function compileInternalAddresses(cidrs: readonly Cidr[]): (address: Address) => boolean {
-  if (cidrs.length === 0) return () => false;
-  const contains = compileIpRanges(cidrs);
-  return (address) => address.kind === 'ip' && contains(address.ip);
+export interface InternalAddresses {
+  readonly internalCidrs?: readonly Cidr[];
+  readonly hasInternalSockets?: boolean;
+}
+
+/** Tests addresses against what is configured as internal; without configuration nothing is. */
+export function compileInternalAddresses({
+  internalCidrs = [],
+  hasInternalSockets = false,
+}: InternalAddresses): (address: Address) => boolean {
+  if (internalCidrs.length === 0) return ({ kind }) => hasInternalSockets && kind === 'pipe';
+  const contains = compileIpRanges(internalCidrs);
+  return ({ kind, ip }) => (kind === 'ip' ? contains(ip) : hasInternalSockets);
 }

@@ -62,6 +62,7 @@ const FIELDS = knownFields<Bootstrap>(
     'stats_config',
     'tracing',
     'stats_flush_interval',
+    'stats_server_version_override',
     'stats_flush_on_admin',
     'stats_eviction_interval',
     'flags_path',
@@ -182,10 +183,20 @@ export async function resolveBootstrap(
       firstService(manager.load_stats_config, scope.at('cluster_manager', 'load_stats_config')),
     ),
     ...optional('healthDiscovery', firstService(message.hds_config, scope.at('hds_config'))),
-    ...optional('flagsPath', message.flags_path || undefined),
+    ...resolveSingleValues(message),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return isRefused ? { resources, problems } : { bootstrap, resources, problems };
+}
+
+function resolveSingleValues(
+  message: Bootstrap,
+): Pick<ResolvedBootstrap, 'flagsPath' | 'versionGauge'> {
+  const version = Number(message.stats_server_version_override ?? 0);
+  return {
+    ...optional('flagsPath', message.flags_path || undefined),
+    ...optional('versionGauge', version || undefined),
+  };
 }
 
 /** Only the first service counts, as in Envoy; without one nothing is told. */

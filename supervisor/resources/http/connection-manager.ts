@@ -45,6 +45,7 @@ const FIELDS = knownFields<ManagerMessage>(
     'request_timeout',
     'request_headers_timeout',
     'drain_timeout',
+    'drain_timeout_jitter',
     'delayed_close_timeout',
     'access_log',
     'local_reply_config',

@@ -33,6 +33,7 @@ type Identity = Pick<
   | 'earlyMutations'
   | 'appendXForwardedPort'
   | 'internalCidrs'
+  | 'hasInternalSockets'
   | 'generateRequestId'
   | 'preserveExternalRequestId'
   | 'alwaysSetRequestIdInResponse'
@@ -41,7 +42,17 @@ type Identity = Pick<
 const CERT_DETAILS = ['subject', 'cert', 'chain', 'dns', 'uri'] as const;
 const CERT_FIELDS = knownFields<CertDetailsMessage>(CERT_DETAILS);
 
-const INTERNAL_FIELDS = knownFields<InternalMessage>(['cidr_ranges']);
+const INTERNAL_FIELDS = knownFields<InternalMessage>(['cidr_ranges', 'unix_sockets']);
+
+/** Which clients are internal where nothing says it: the private networks that Envoy counts, this machine. */
+const PRIVATE_RANGES: HttpConnectionManager['internalCidrs'] = [
+  { address: '10.0.0.0', prefixLength: 8 },
+  { address: '172.16.0.0', prefixLength: 12 },
+  { address: '192.168.0.0', prefixLength: 16 },
+  { address: '127.0.0.1', prefixLength: 32 },
+  { address: 'fd00::', prefixLength: 8 },
+  { address: '::1', prefixLength: 128 },
+];
 
 /** Both are read where requests are traced. */
 const REQUEST_ID_FIELDS = knownFields<UuidRequestIdConfig>([
@@ -86,6 +97,7 @@ export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): I
       'internalCidrs',
       resolveInternal(message.internal_address_config, scope.at('internal_address_config')),
     ),
+    ...optional('hasInternalSockets', message.internal_address_config?.unix_sockets),
     generateRequestId: message.generate_request_id ?? true,
     preserveExternalRequestId: message.preserve_external_request_id ?? false,
     alwaysSetRequestIdInResponse: message.always_set_request_id_in_response ?? false,
@@ -121,7 +133,9 @@ function resolveInternal(
 ): HttpConnectionManager['internalCidrs'] {
   if (message === undefined) return undefined;
   refuseOtherFields(message, INTERNAL_FIELDS, scope);
-  const ranges = (message.cidr_ranges ?? []).map((range: CidrRange, index) =>
+  const { cidr_ranges: own = [] } = message;
+  if (own.length === 0) return PRIVATE_RANGES;
+  const ranges = own.map((range: CidrRange, index) =>
     resolveCidr(range, scope.at('cidr_ranges', index)),
   );
   return ranges.filter((range) => range !== undefined);

@@ -4,12 +4,13 @@ import type { HttpConnectionManager as ManagerMessage } from '../../../shared/ap
 import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
-import { durationMsOr } from '../values.ts';
+import { durationMsOr, shareOf } from '../values.ts';
 
 const FIELDS = knownFields<HttpProtocolOptions>(
   [
     'idle_timeout',
     'max_connection_duration',
+    'max_connection_duration_jitter',
     'max_headers_count',
     'max_stream_duration',
     'headers_with_underscores_action',
@@ -34,10 +35,12 @@ type Limits = Pick<
   | 'requestHeadersTimeoutMs'
   | 'idleTimeoutMs'
   | 'maxConnectionDurationMs'
+  | 'maxConnectionDurationJitter'
   | 'maxStreamDurationMs'
   | 'maxRequestsPerConnection'
   | 'delayedCloseTimeoutMs'
   | 'drainTimeoutMs'
+  | 'drainTimeoutJitter'
   | 'maxRequestHeadersKb'
   | 'maxRequestHeadersCount'
   | 'underscoresInHeaders'
@@ -55,10 +58,12 @@ export function resolveLimits(message: ManagerMessage, scope: Scope): Limits {
     requestHeadersTimeoutMs: durationMsOr(message.request_headers_timeout, 0),
     idleTimeoutMs: durationMsOr(common.idle_timeout, IDLE_TIMEOUT_MS),
     maxConnectionDurationMs: durationMsOr(common.max_connection_duration, 0),
+    maxConnectionDurationJitter: shareOf(common.max_connection_duration_jitter),
     maxStreamDurationMs: durationMsOr(common.max_stream_duration, 0),
     maxRequestsPerConnection: common.max_requests_per_connection ?? 0,
     delayedCloseTimeoutMs: durationMsOr(message.delayed_close_timeout, DELAYED_CLOSE_TIMEOUT_MS),
     drainTimeoutMs: durationMsOr(message.drain_timeout, DRAIN_TIMEOUT_MS),
+    drainTimeoutJitter: shareOf(message.drain_timeout_jitter),
     maxRequestHeadersKb: message.max_request_headers_kb ?? MAX_REQUEST_HEADERS_KB,
     maxRequestHeadersCount: common.max_headers_count ?? MAX_REQUEST_HEADERS_COUNT,
     underscoresInHeaders: typeof underscores === 'string' ? underscores : 'ALLOW',

@@ -46,6 +46,8 @@ const FIELDS = knownFields<RouteAction>(
     'grpc_timeout_offset',
     'upgrade_configs',
     'internal_redirect_policy',
+    'internal_redirect_action',
+    'max_internal_redirects',
     'max_stream_duration',
     'include_vh_rate_limits',
     'rate_limits',
@@ -75,7 +77,7 @@ export function resolveClusterAction(
     references,
     scope.at('request_mirror_policies'),
   );
-  const { idle_timeout: idle, internal_redirect_policy: redirect } = message;
+  const { idle_timeout: idle } = message;
   const status = NOT_FOUND_STATUS[message.cluster_not_found_response_code ?? ''];
   const rest = {
     clusterNotFoundStatus: status ?? 503,
@@ -94,12 +96,7 @@ export function resolveClusterAction(
     includeVirtualHostRateLimits: message.include_vh_rate_limits ?? false,
     ...optional('rateLimits', resolveRateLimits(message.rate_limits, scope.at('rate_limits'))),
     ...optional('cors', message.cors && resolveCorsPolicy(message.cors, scope.at('cors'))),
-    ...optional(
-      'internalRedirect',
-      redirect === undefined
-        ? undefined
-        : resolveInternalRedirect(redirect, scope.at('internal_redirect_policy')),
-    ),
+    ...optional('internalRedirect', resolveInternalRedirect(message, scope)),
   } as const;
   return cluster === undefined ? undefined : { kind: 'cluster', cluster, ...rest };
 }

@@ -1,5 +1,8 @@
 /** Resolves which redirects of an upstream are followed here. */
-import type { InternalRedirectPolicy } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import type {
+  InternalRedirectPolicy,
+  RouteAction,
+} from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { AllowListedRoutesConfig } from '../../../shared/api/generated/envoy/extensions/internal_redirect/allow_listed_routes/v3/allow_listed_routes_config.ts';
 import type {
   InternalRedirect,
@@ -9,6 +12,7 @@ import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
 
 const FIELDS = knownFields<InternalRedirectPolicy>([
   'max_internal_redirects',
@@ -45,10 +49,20 @@ export const REDIRECT_PREDICATES = new ExtensionRegistry<InternalRedirectPredica
   },
 );
 
+/** Undefined: redirects of upstreams go to the client. The policy wins over the older fields. */
 export function resolveInternalRedirect(
-  message: InternalRedirectPolicy,
+  { internal_redirect_policy: policy, internal_redirect_action: action, ...rest }: RouteAction,
   scope: Scope,
-): InternalRedirect {
+): InternalRedirect | undefined {
+  if (policy !== undefined) return resolvePolicy(policy, scope.at('internal_redirect_policy'));
+  if (action !== 'HANDLE_INTERNAL_REDIRECT') return undefined;
+  return resolvePolicy(
+    { ...optional('max_internal_redirects', rest.max_internal_redirects) },
+    scope,
+  );
+}
+
+function resolvePolicy(message: InternalRedirectPolicy, scope: Scope): InternalRedirect {
   refuseOtherFields(message, FIELDS, scope);
   const codes = (message.redirect_response_codes ?? []).filter((code) => CODES.includes(code));
   const predicates = (message.predicates ?? []).map((predicate, index) =>

@@ -13,7 +13,7 @@ import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
-import { durationMs, durationMsOr, optional } from '../values.ts';
+import { durationMs, durationMsOr, shareOf, optional } from '../values.ts';
 import { resolveBackOff } from './back-off.ts';
 import { resolveTunneling } from './tunneling.ts';
 
@@ -88,7 +88,7 @@ function resolveTcpProxy(message: ProxyMessage, scope: Scope): TcpProxy {
     idleTimeoutMs: durationMsOr(message.idle_timeout, IDLE_TIMEOUT_MS),
     maxConnectionDurationMs: durationMsOr(message.max_downstream_connection_duration, 0),
     ...optional('proxyTlvs', resolveProxyTlvs(message, scope)),
-    durationJitter: jitterOf(message),
+    durationJitter: shareOf(message.max_downstream_connection_duration_jitter_percentage),
     closesWhileDraining: message.check_drain_close ?? false,
     accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
     ...resolveLogTimes(message, scope),
@@ -136,11 +136,6 @@ function resolveProxyTlvs(message: ProxyMessage, scope: Scope): TcpProxy['proxyT
     const place = scope.at('proxy_protocol_tlvs', index, 'format_string');
     return format === undefined ? { type, value } : { type, format: resolveFormat(format, place) };
   });
-}
-
-function jitterOf(message: ProxyMessage): number {
-  const { max_downstream_connection_duration_jitter_percentage: percent } = message;
-  return Number(percent?.value ?? 0) / 100;
 }
 
 function resolveLogTimes(

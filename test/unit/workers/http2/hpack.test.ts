@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { HpackDecoder, HpackError } from '../../../../workers/http2/hpack/decoder.ts';
+import { DynamicTable, ENTRY_OVERHEAD } from '../../../../workers/http2/hpack/dynamic-table.ts';
 import { HpackEncoder } from '../../../../workers/http2/hpack/encoder.ts';
 
 type Field = readonly [name: string, value: string];
@@ -17,6 +18,15 @@ function encodeAll(encoder: HpackEncoder, fields: readonly Field[]): Buffer {
   encoder.begin();
   for (const [name, value] of fields) encoder.field(name, value);
   return Buffer.from(encoder.finish(), 'latin1');
+}
+
+const sizeOf = (values: readonly string[]): number =>
+  values.reduce((sum, value) => sum + value.length + ENTRY_OVERHEAD, 0);
+
+/** The newest values that fit; one that does not fit drops all that are older. */
+function whatFits(values: readonly string[], maxSize: number): string[] {
+  const end = values.findIndex((_, at) => sizeOf(values.slice(0, at + 1)) > maxSize);
+  return values.slice(0, end === -1 ? values.length : end);
 }
 
 const REQUESTS: readonly (readonly Field[])[] = [
@@ -139,6 +149,38 @@ describe('HPACK', () => {
           if (limit !== null) encoder.limitTable(limit);
           assert.deepEqual(decodeAll(decoder, encodeAll(encoder, fields)), fields);
         }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps the table to its bytes while a peer adds, empties and resizes it without end', () => {
+    const entry = fc.record({ add: fc.integer({ min: 0, max: 300 }) });
+    const limit = fc.record({ limit: fc.constantFrom(0, 31, 32, 33, 200, 1000, 4096) });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(entry, entry, limit), { maxLength: 200 }), (steps) => {
+        let dropped = 0;
+        const table = new DynamicTable(4096, () => dropped++);
+        // The newest entry first, as the RFC describes the table.
+        let expected: string[] = [];
+        let added = 0;
+        steps.forEach((step, index) => {
+          if ('limit' in step) {
+            table.resize(step.limit);
+          } else {
+            const value = String(index).padEnd(step.add, '.');
+            if (table.add('', value) !== undefined) added++;
+            expected = [value, ...expected];
+          }
+          expected = whatFits(expected, table.maxSize);
+          assert.deepEqual(
+            expected.map((_, at) => table.value(at)),
+            expected,
+          );
+          assert.equal(table.length, expected.length);
+          assert.equal(table.size, sizeOf(expected));
+          assert.equal(dropped, added - expected.length);
+        });
       }),
       { numRuns: 300 },
     );
