@@ -13,7 +13,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { dirname, relative } from 'node:path';
 import { Script } from 'node:vm';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 import { builtRoot } from './built-root.ts';
 import { systemClock } from './clock.ts';
 
@@ -59,7 +59,7 @@ export function loadPackedProgram<Exports extends object>(path: string): Exports
  */
 function readPacked(path: string): string {
   if (existsSync(path)) return readFileSync(path, 'latin1');
-  return gunzipSync(readFileSync(`${path}.gz`)).toString('latin1');
+  return brotliDecompressSync(readFileSync(`${path}.br`)).toString('latin1');
 }
 
 /** Where this runtime's code of a packed file is. */

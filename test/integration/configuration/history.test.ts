@@ -64,8 +64,12 @@ test('each change says when, by whom, and what was different, each refusal why',
   const changed = second.changes.find(({ version, name }) => name === 'one' && version === 'c2');
   assert.deepEqual(changed?.diff, ['- connect_timeout: "1s"', '+ connect_timeout: "2s"']);
   assert.equal(changed.source, 'ads');
-  const acknowledged = control.requests.filter(({ version_info: version }) => version === 'c2');
-  assert.ok(acknowledged.some(({ response_nonce: nonce }) => nonce === changed.nonce));
+  await waitUntil('its acknowledgement', () =>
+    control.requests.some(
+      ({ version_info: version, response_nonce: nonce }) =>
+        version === 'c2' && nonce === changed.nonce,
+    ),
+  );
   const across = await history(sluice, `diff=${first.last}..`);
   const diffs = new Map(across.changes.map(({ name, diff }) => [name, diff]));
   assert.deepEqual(diffs.get('one'), changed.diff);

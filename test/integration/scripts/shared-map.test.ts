@@ -42,12 +42,13 @@ describe('a map that workers share', () => {
     });
     const ask = async (path: string): Promise<Seen> =>
       JSON.parse((await server.get(path)).body) as Seen;
-    /** Until both workers have answered with it. */
+    /** Until both workers have answered with it; what two of them wrote stands in either order. */
     const everywhere = async (what: string, all: Seen['all']): Promise<void> => {
       const pids = new Set<number>();
       await waitUntil(what, async () => {
         const seen = await ask('/');
-        if (JSON.stringify(seen.all) === JSON.stringify(all)) pids.add(seen.pid);
+        const found = seen.all.toSorted(([one], [other]) => (one < other ? -1 : 1));
+        if (JSON.stringify(found) === JSON.stringify(all)) pids.add(seen.pid);
         return pids.size === 2;
       });
     };
