@@ -3,12 +3,10 @@
  * text that the server gives is searched for all of them, as they are and in base64.
  */
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { makeAuthority, type TestCertificate } from '../../support/parts/certificates.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
 import { bearer, makeSigner } from '../../support/parts/tokens.ts';
 import { fileSource, moveIntoPlace } from '../../support/peers/discovery-files.ts';
 import { type Answer, type Ask, fetchOnce } from '../../support/peers/http-client.ts';
@@ -18,71 +16,19 @@ import { runSluice, type Sluice, startSluice } from '../../support/programs/slui
 import { makeScratch } from '../../support/scratch.ts';
 import {
   CONFIG_YAML,
-  DUMPED,
-  HIDDEN,
-  HTTP_LISTENERS,
-  PASSWORD,
-  PASSWORD_HASH,
-  planted,
   plantedBootstrap,
   REFUSED_LISTENER,
 } from '../../support/secrets/planted-config.ts';
+import { HTTP_LISTENERS } from '../../support/secrets/planted-managers.ts';
+import { DUMPED, HIDDEN, PASSWORD, planted } from '../../support/secrets/planted-names.ts';
+import {
+  changed,
+  CHANGES,
+  makeSecrets,
+  makeToken,
+  serve,
+} from '../../support/secrets/planted-traffic.ts';
 import { waitUntil } from '../../support/wait.ts';
-
-/** What clients and services send. */
-const SENT = [
-  'client-cookie',
-  'host-cookie',
-  'client-bearer',
-  'granted-header',
-  'access-token',
-  'refresh-token',
-  'id-token',
-  'proxy-credential',
-  'mesh-token',
-  'wrong',
-] as const;
-
-/** A text of which a fixed part is in every base64 text that has it, at any place. */
-function formsOf(secret: string): readonly string[] {
-  const forms = [secret];
-  for (const ahead of ['', 'x', 'xx']) {
-    const text = Buffer.from(ahead + secret).toString('base64');
-    const inner = text.slice(ahead === '' ? 0 : 4, -4);
-    forms.push(inner, inner.replaceAll('+', '-').replaceAll('/', '_'));
-  }
-  return forms;
-}
-
-/** What is looked for, by the name of its place. */
-function makeSecrets(certificate: TestCertificate, token: string): Map<string, readonly string[]> {
-  const places = [...HIDDEN, ...DUMPED, ...SENT].filter((place) => place !== 'basic-hash');
-  const secrets = new Map(places.map((place) => [place as string, formsOf(planted(place))]));
-  const [line = ''] = certificate.key.split('\n').slice(1);
-  secrets.set('tls-key', [line]);
-  secrets.set('basic-hash', [PASSWORD_HASH.slice(5)]);
-  secrets.set('basic-password', formsOf(PASSWORD));
-  secrets.set('token-signature', [token.slice(token.lastIndexOf('.') + 1)]);
-  return secrets;
-}
-
-const answerTokens = JSON.stringify({
-  access_token: planted('access-token'),
-  refresh_token: planted('refresh-token'),
-  id_token: planted('id-token'),
-  expires_in: 3600,
-});
-
-function serve({ url = '', method }: IncomingMessage, answer: ServerResponse): void {
-  if (url.startsWith('/token') && method === 'POST') {
-    answer.setHeader('content-type', 'application/json');
-    answer.end(answerTokens);
-    return;
-  }
-  answer.setHeader('x-granted', planted('granted-header'));
-  answer.setHeader('set-cookie', `session=${planted('host-cookie')}; HttpOnly`);
-  answer.end('hello');
-}
 
 describe('secrets that are planted everywhere', () => {
   const scratch = makeScratch();
@@ -276,36 +222,3 @@ describe('secrets that are planted everywhere', () => {
     assert.deepEqual(found(sluice.stderr() + sluice.stdout()), []);
   });
 });
-
-/** Of HS256, by the shared key of the configuration. */
-function makeToken(): string {
-  const encoded = (value: object): string =>
-    Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = `${encoded({ alg: 'HS256', kid: 'shared' })}.${encoded({ iss: 'i', sub: 'me' })}`;
-  const key = Buffer.from(planted('jwks-shared'));
-  return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
-}
-
-type Change = (secret: string) => unknown;
-
-/** What stands in a secret's place. */
-const CHANGES: readonly Change[] = [
-  (secret) => ({ wrong: secret }),
-  (secret) => [secret],
-  (secret) => `${secret}\u0000\n{`,
-];
-
-const isSecret = (text: string): boolean =>
-  /planted7f3a|PRIVATE KEY/.test(text) ||
-  text.includes(PASSWORD_HASH) ||
-  text.includes('cGxhbnRlZDdmM2E');
-
-/** Every secret of a configuration is changed. */
-function changed(value: unknown, change: Change): unknown {
-  if (typeof value === 'string') return isSecret(value) ? change(value) : value;
-  if (Array.isArray(value)) return value.map((each) => changed(each, change));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, changed(inner, change)]),
-  );
-}
