@@ -1,10 +1,12 @@
-/** The pages of docs/ that are made from the code, with their texts. */
+/** The pages of docs/ and the types that are made from the code, with their texts. */
 import { join } from 'node:path';
 import { recipePage } from '../../src/commands/example/recipe-page.ts';
 import { featurePage } from '../../src/commands/features/feature-report.ts';
 import { optionReference } from '../../src/options/option-reference.ts';
 import { adminReference } from '../../supervisor/admin/admin-reference.ts';
+import type { AdminRoute } from '../../supervisor/admin/admin-route.ts';
 import { adminRoutes } from '../../supervisor/admin/admin-routes.ts';
+import { endpointTypes } from '../../supervisor/admin/endpoint-types.ts';
 import { createMessageTypes } from '../../supervisor/admin/message-types.ts';
 import { features } from '../../supervisor/features/features.ts';
 import { Profilers } from '../../supervisor/profiling/profilers.ts';
@@ -14,15 +16,20 @@ export interface Page {
   readonly text: () => string;
 }
 
-const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
+const root = join(import.meta.dirname, '..', '..', '..');
+const docs = join(root, 'docs');
 
 export const PAGES: readonly Page[] = [
   { path: join(docs, 'options.md'), text: optionReference },
+  { path: join(docs, 'admin.md'), text: () => adminReference(routes()) },
   {
-    path: join(docs, 'admin.md'),
-    text: () =>
-      adminReference(adminRoutes({ types: createMessageTypes(), profilers: new Profilers() })),
+    path: join(root, 'src', 'admin-client', 'admin-endpoints.ts'),
+    text: () => endpointTypes(routes()),
   },
   { path: join(docs, 'recipes.md'), text: recipePage },
   { path: join(docs, 'features.md'), text: () => featurePage(features()) },
 ];
+
+function routes(): readonly AdminRoute[] {
+  return adminRoutes({ types: createMessageTypes(), profilers: new Profilers() });
+}

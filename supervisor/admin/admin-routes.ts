@@ -229,6 +229,7 @@ function statsRoutes(): AdminRoute[] {
     path,
     help,
     params,
+    unshownParams: [],
     mutates: false,
     large: true,
     handle: async (request, context) => await context.stats.read(path, request),
