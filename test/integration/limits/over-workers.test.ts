@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bootstrap, staticCluster } from '../../support/parts/bootstrap.ts';
-import { LIMIT, WORKER_LIMITS, type WorkerLimit } from '../../support/parts/worker-limits.ts';
+import { LIMIT, WORKER_LIMITS, type WorkerLimit } from '../../support/limits/worker-limits.ts';
 import { openRaw, type RawConnection } from '../../support/peers/raw-client.ts';
 import { type HttpUpstream, startHttpUpstream } from '../../support/peers/upstream.ts';
 import { type Sluice, startSluice } from '../../support/programs/sluice.ts';

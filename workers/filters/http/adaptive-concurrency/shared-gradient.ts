@@ -33,35 +33,41 @@ export class SharedNumber {
   }
 }
 
-const NUMBERS = [
-  'limit',
+export interface SharedGradient {
+  readonly limit: SharedNumber;
   /** The limit before the least latency is being measured; 0: it is not. */
-  'deferredLimit',
-  'minRttMs',
+  readonly deferredLimit: SharedNumber;
+  readonly minRttMs: SharedNumber;
   /** Moments: measuring began, the limit was last changed, measuring begins again. */
-  'measureSinceMs',
-  'updatedMs',
-  'measureAtMs',
+  readonly measureSinceMs: SharedNumber;
+  readonly updatedMs: SharedNumber;
+  readonly measureAtMs: SharedNumber;
   /** Latencies that were measured since then. */
-  'measured',
+  readonly measured: SharedNumber;
   /** How often the limit was the least one in succession. */
-  'timesAtLeast',
+  readonly timesAtLeast: SharedNumber;
   /** Of the last change. */
-  'burst',
-  'gradient',
-  'sampleRttMs',
-] as const;
-
-export interface SharedGradient extends Readonly<Record<(typeof NUMBERS)[number], SharedNumber>> {
+  readonly burst: SharedNumber;
+  readonly gradient: SharedNumber;
+  readonly sampleRttMs: SharedNumber;
   readonly underWay: SharedCount;
 }
 
 export function sharedGradient(name: string, context: FilterContext): SharedGradient {
-  const numbers = Object.fromEntries(
-    NUMBERS.map((number) => [
-      number,
-      new SharedNumber(context.sharedState(`gradient ${name} ${number}`)),
-    ]),
-  ) as Record<(typeof NUMBERS)[number], SharedNumber>;
-  return { ...numbers, underWay: context.sharedCount(`gradient ${name}`) };
+  const number = (of: string): SharedNumber =>
+    new SharedNumber(context.sharedState(`gradient ${name} ${of}`));
+  return {
+    limit: number('limit'),
+    deferredLimit: number('deferred limit'),
+    minRttMs: number('least latency'),
+    measureSinceMs: number('measuring since'),
+    updatedMs: number('updated'),
+    measureAtMs: number('measuring at'),
+    measured: number('measured'),
+    timesAtLeast: number('times at least'),
+    burst: number('burst'),
+    gradient: number('gradient'),
+    sampleRttMs: number('latency'),
+    underWay: context.sharedCount(`gradient ${name}`),
+  };
 }

@@ -1,6 +1,6 @@
 /** Limits that Envoy keeps over a whole process, each behind a listener of its own. */
-import { httpListener, staticCluster } from './bootstrap.ts';
-import { filterListener, networkFilter, tcpProxyFilter } from './tcp-listener.ts';
+import { httpListener, staticCluster } from '../parts/bootstrap.ts';
+import { filterListener, networkFilter, tcpProxyFilter } from '../parts/tcp-listener.ts';
 
 const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
 const HTTP = `${EXTENSIONS}.filters.http`;
