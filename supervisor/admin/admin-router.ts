@@ -7,6 +7,7 @@ import type { AccessRules } from './access-rules.ts';
 import type { AdminContext } from './admin-context.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';
 import { offeredRoutes, type AdminRoute, type EndpointRequest } from './admin-route.ts';
+import { getInLog, withGetWarning } from './legacy/get-for-mutations.ts';
 import { renderHelp } from './help.ts';
 import { parseQuery } from '../http-pages/query.ts';
 import { parseRequestTarget } from './http/request-target.ts';
@@ -55,7 +56,8 @@ export function createAdminRouter(
     if (route === undefined || route.isOffered?.(context) === false) {
       return textResponse(`invalid path. ${renderHelp(offeredRoutes(routes, context))}`, 404);
     }
-    if (route.mutates && request.method !== 'POST') {
+    const isOldGet = route.mutates && request.method === 'GET' && rules.isLegacy === true;
+    if (route.mutates && request.method !== 'POST' && !isOldGet) {
       return textResponse(`Method ${request.method} not allowed, POST required.`, 400);
     }
     const refusal = route.mutates ? refuseMutation(asked, rules) : undefined;
@@ -65,7 +67,9 @@ export function createAdminRouter(
     }
     const response = await callEndpoint(route, request, target);
     if (route.mutates) audit(request, response);
-    return response;
+    if (!isOldGet) return response;
+    context.log('warning', getInLog(target.path));
+    return withGetWarning(response);
   }
 
   async function callEndpoint(
