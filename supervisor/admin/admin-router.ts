@@ -23,6 +23,11 @@ interface AdminRequest {
   readonly client: string;
 }
 
+interface RequestTarget {
+  readonly path: string;
+  readonly query: string;
+}
+
 export interface AdminRouter {
   /** Undefined: the target is no path and gets an empty 404. Never rejects. */
   answer(request: AdminRequest): Promise<AdminResponse | undefined>;
@@ -56,18 +61,23 @@ export function createAdminRouter(
     if (route === undefined || route.isOffered?.(context) === false) {
       return textResponse(`invalid path. ${renderHelp(offeredRoutes(routes, context))}`, 404);
     }
-    const isOldGet = route.mutates && request.method === 'GET' && rules.isLegacy === true;
-    if (route.mutates && request.method !== 'POST' && !isOldGet) {
+    if (!route.mutates) return await callEndpoint(route, request, target);
+    return await change(route, request, target);
+  }
+
+  async function change(
+    route: AdminRoute,
+    request: AdminRequest,
+    target: RequestTarget,
+  ): Promise<AdminResponse> {
+    const isOldGet = request.method === 'GET' && rules.isLegacy === true;
+    if (request.method !== 'POST' && !isOldGet) {
       return textResponse(`Method ${request.method} not allowed, POST required.`, 400);
     }
-    const refusal = route.mutates ? refuseMutation(asked, rules) : undefined;
-    if (refusal !== undefined) {
-      audit(request, refusal);
-      return refusal;
-    }
-    const response = await callEndpoint(route, request, target);
-    if (route.mutates) audit(request, response);
-    if (!isOldGet) return response;
+    const refusal = refuseMutation({ header: (name) => header(request, name) }, rules);
+    const response = refusal ?? (await callEndpoint(route, request, target));
+    audit(request, response);
+    if (!isOldGet || refusal !== undefined) return response;
     context.log('warning', getInLog(target.path));
     return withGetWarning(response);
   }
@@ -75,7 +85,7 @@ export function createAdminRouter(
   async function callEndpoint(
     route: AdminRoute,
     request: AdminRequest,
-    target: { readonly path: string; readonly query: string },
+    target: RequestTarget,
   ): Promise<AdminResponse> {
     try {
       return await route.handle(endpointRequest(request, target), context);
@@ -101,10 +111,7 @@ export function createAdminRouter(
   };
 }
 
-function endpointRequest(
-  request: AdminRequest,
-  target: { readonly path: string; readonly query: string },
-): EndpointRequest {
+function endpointRequest(request: AdminRequest, target: RequestTarget): EndpointRequest {
   const inTarget = parseQuery(target.query);
   const usesForm = inTarget.size === 0 && isForm(header(request, 'content-type'));
   return {
