@@ -1,4 +1,5 @@
 /** A record of a tap as its JSON form has it, as far as other formats are made from it. */
+import { isSecretHeader, REDACTED } from '../../shared/text/secret-names.ts';
 
 export interface TraceHeader {
   readonly key?: string;
@@ -52,10 +53,6 @@ export interface TraceRecord {
   readonly socket_streamed_trace_segment?: SocketSegment;
 }
 
-/** What clients prove who they are with. */
-const SECRET = /authorization|cookie|token|secret|password|api-?key/i;
-const HIDDEN = '[redacted]';
-
 /** The record without what is secret in its headers. */
 export function withoutSecrets(record: TraceRecord): TraceRecord {
   const trace = record.http_buffered_trace;
@@ -74,7 +71,7 @@ export function withoutSecrets(record: TraceRecord): TraceRecord {
 function redacted(message: TraceMessage): TraceMessage {
   const clean = (headers: readonly TraceHeader[]): readonly TraceHeader[] =>
     headers.map((header) =>
-      SECRET.test(header.key ?? '') ? { ...header, value: HIDDEN } : header,
+      isSecretHeader(header.key ?? '') ? { ...header, value: REDACTED } : header,
     );
   return {
     ...message,

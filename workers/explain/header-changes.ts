@@ -1,5 +1,6 @@
 /** What became of a request's headers between two moments. */
 import type { ExplainedChange } from '../../shared/explain/explanation.ts';
+import { isSecretHeader, REDACTED } from '../../shared/text/secret-names.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 
 const PSEUDO = [':method', ':scheme', ':authority', ':path'] as const;
@@ -17,7 +18,7 @@ export function snapshotOf(headers: HeaderMap): HeaderSnapshot {
   return snapshot;
 }
 
-/** By name, removed ones first. */
+/** By name, removed ones first; values of headers with credentials are hidden. */
 export function changesBetween(
   before: HeaderSnapshot,
   after: HeaderSnapshot,
@@ -25,11 +26,15 @@ export function changesBetween(
   const changes: ExplainedChange[] = [];
   for (const [name, value] of before) {
     const now = after.get(name);
-    if (now === undefined) changes.push({ name, before: value });
-    else if (now !== value) changes.push({ name, before: value, after: now });
+    if (now === undefined) changes.push({ name, before: shown(name, value) });
+    else if (now !== value) {
+      changes.push({ name, before: shown(name, value), after: shown(name, now) });
+    }
   }
   for (const [name, value] of after) {
-    if (!before.has(name)) changes.push({ name, after: value });
+    if (!before.has(name)) changes.push({ name, after: shown(name, value) });
   }
   return changes;
 }
+
+const shown = (name: string, value: string): string => (isSecretHeader(name) ? REDACTED : value);

@@ -20,7 +20,7 @@ import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';
 import { WorkerStatStore } from '../stats/worker-stat-store.ts';
 import { answerQuestion, isQuestion, type Question } from './answer-questions.ts';
-import { collectYoung } from './collect-young.ts';
+import { collectYoung } from '../../shared/process/young-room.ts';
 import { stepOfScripts, type ScriptCommand } from './script-commands.ts';
 import { takePages, takeSockets } from './take-descriptors.ts';
 import { TraceSender } from './trace-sender.ts';

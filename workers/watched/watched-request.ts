@@ -1,4 +1,5 @@
 /** The way of one watched request, line by line; a trace that is there as well hears the same. */
+import { isSecretHeader, REDACTED } from '../../shared/text/secret-names.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { AttemptTarget, AttemptTrace, RequestTrace } from '../stream/request-trace.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
@@ -6,8 +7,6 @@ import type { StreamInfo } from '../stream/stream-info.ts';
 /** The limit of a message's fields. */
 const FIELDS_MAX = 100;
 const VALUE_MAX = 200;
-/** What clients prove who they are with. */
-const SECRET = /authorization|cookie|token|secret|password|api-?key/;
 
 type Write = (line: string) => void;
 
@@ -86,7 +85,7 @@ function fieldsOf(headers: HeaderMap): string {
   const fields: string[] = [];
   const add = (name: string, value: string): void => {
     if (fields.length >= FIELDS_MAX) return;
-    const kept = SECRET.test(name) ? '[redacted]' : value.slice(0, VALUE_MAX);
+    const kept = isSecretHeader(name) ? REDACTED : value.slice(0, VALUE_MAX);
     fields.push(`${name}=${JSON.stringify(kept)}`);
   };
   const { method, path, authority, status } = headers;

@@ -2,9 +2,9 @@
  * Takes secrets out of texts whose form is not known, such as logs: by what stands around them, and
  * by their own text where it is known.
  */
+import { REDACTED } from '../../../shared/text/secret-names.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 
-const REDACTED = '[redacted]';
 /** Shorter ones would be found in everything. */
 const KNOWN_MIN = 6;
 const KNOWN_MAX = 10_000;
@@ -12,6 +12,9 @@ const KNOWN_MAX = 10_000;
 /** What carries secrets by its name: of headers, of query parameters, of members. */
 const NAMES =
   '(?:proxy-)?authorization|(?:set-)?cookie|x-api-key|api[-_]?key|x-auth-token|x-amz-security-token|access[-_]?token|refresh[-_]?token|id[-_]?token|token|password|passwd|secret|client[-_]?secret|private[-_]?key|signature|sig';
+
+/** A name may begin with other words, such as `x-`. */
+const NAMED = `(?:[a-z0-9]+[-_])*(?:${NAMES})`;
 
 type Rule = readonly [pattern: RegExp, replacement: string];
 
@@ -27,16 +30,14 @@ const RULES: readonly Rule[] = [
   [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${REDACTED}@`],
   // A header of a configuration: its name and its value are members beside each other.
   [
-    new RegExp(
-      `("key":\\s*"(?:${NAMES})",\\s*"(?:value|raw_value)":\\s*)"(?:[^"\\\\]|\\\\.)*"`,
-      'gi',
-    ),
+    new RegExp(`("key":\\s*"${NAMED}",\\s*"(?:value|raw_value)":\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi'),
     `$1"${REDACTED}"`,
   ],
-  [
-    new RegExp(`("(?:[a-z0-9]+[-_])*(?:${NAMES})":\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi'),
-    `$1"${REDACTED}"`,
-  ],
+  [new RegExp(`("${NAMED}":\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi'), `$1"${REDACTED}"`],
+  // The same in JSON that is a string of other JSON.
+  [new RegExp(`(\\\\+"${NAMED}\\\\+":\\s*\\\\+")[^"\\\\]+`, 'gi'), `$1${REDACTED}`],
+  // Private members of JSON Web Keys, in a string too.
+  [/(\\*"(?:k|d|p|q|dp|dq|qi)\\*":\s*\\*")[\w-]{20,}/g, `$1${REDACTED}`],
   // A header in a line, up to the line's end: a cookie has several parts.
   [new RegExp(`^(\\s*(?:${NAMES}):\\s+)\\S.*$`, 'gim'), `$1${REDACTED}`],
   [new RegExp(`\\b((?:${NAMES})=)[^\\s&"',;]+`, 'gi'), `$1${REDACTED}`],

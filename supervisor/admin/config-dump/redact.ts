@@ -5,13 +5,13 @@
  * field.
  */
 import { dictionary } from '../../../shared/text/dictionary.ts';
+import { REDACTED } from '../../../shared/text/secret-names.ts';
 import { typeNameOf } from '../../config/type-name.ts';
 import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { MessageTypes } from '../message-types.ts';
 import { isTypedStruct, readTypedStruct } from './typed-struct.ts';
 
-const REDACTED = '[redacted]';
 const REDACTED_BYTES = Buffer.from(REDACTED).toString('base64');
 
 /** Returns the message itself where nothing in it had to change. */

@@ -2,6 +2,7 @@
  * Prints normalised messages in protobuf's text format, as Envoy shows them in errors. What the
  * API marks as sensitive is left out of what it prints.
  */
+import { REDACTED } from '../../../shared/text/secret-names.ts';
 import { quoteTextFormat } from '../../../shared/text/text-format-escapes.ts';
 import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
 import { type MessageObject, isMessageObject, textOf } from './message-object.ts';
@@ -20,7 +21,7 @@ export function printTextFormat(
   for (const field of type.fields.toSorted((left, right) => left.number - right.number)) {
     if (!Object.hasOwn(fields, field.name) || isUnset(field, fields[field.name])) continue;
     if (field.descriptor.sensitive === true) {
-      text += `${indent}${field.name}: [redacted]\n`;
+      text += `${indent}${field.name}: ${REDACTED}\n`;
       continue;
     }
     for (const item of valuesOf(field, fields[field.name])) {

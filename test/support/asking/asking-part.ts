@@ -15,6 +15,8 @@ export interface AskingPart {
   http?(cluster: string): object;
   /** The network filter in front of the TCP proxy. */
   network?(cluster: string): object;
+  /** Fields of the TCP proxy. */
+  tcp?(cluster: string): object;
   /** Fields of the connection manager. */
   hcm?(cluster: string): object;
   /** What a client gets; of a network filter 200 for an echo and 0 for a closed connection. */
@@ -27,6 +29,10 @@ export interface AskingPart {
   /** Statistics that count each failure; `NAME` is the listener's. */
   readonly counted?: string;
 }
+
+/** In a listener: its name, and the file of `SCRIPT`. */
+export const NAME = 'NAME';
+export const SCRIPT_FILE = 'SCRIPT-FILE';
 
 export const grpc = (cluster: string): object => ({
   grpc_service: { envoy_grpc: { cluster_name: cluster }, timeout: TIMEOUT },

@@ -3,7 +3,15 @@
  * a client is told where that service fails.
  */
 import type { Protocol } from '../peers/hostile/failing-services.ts';
-import { type AskingPart, EXTENSIONS, grpc, TIMEOUT, uri } from './asking-part.ts';
+import {
+  type AskingPart,
+  EXTENSIONS,
+  grpc,
+  NAME,
+  SCRIPT_FILE,
+  TIMEOUT,
+  uri,
+} from './asking-part.ts';
 import { TELEMETRY } from './telemetry-parts.ts';
 
 const TYPE = `${EXTENSIONS}.filters.http`;
@@ -66,7 +74,7 @@ function network(name: string, message: string, cluster: string, config: object)
   const service = name === 'ratelimit' ? { rate_limit_service: grpc(cluster) } : grpc(cluster);
   return {
     name: `envoy.filters.network.${name}`,
-    typed_config: { '@type': type, stat_prefix: 'NAME', ...service, ...config },
+    typed_config: { '@type': type, stat_prefix: NAME, ...service, ...config },
   };
 }
 
@@ -90,9 +98,15 @@ const DESCRIPTORS = {
   descriptors: [{ entries: [{ key: 'k', value: 'v' }] }],
 };
 
+/** Nobody is asked, so nothing fails. */
+const UNASKED = { status: 200, counted: 'cluster.up.upstream_rq_200' };
+
 const LIMITS: readonly AskingPart[] = [
   limit('limit', {}),
   { ...limit('limit-deny', { failure_mode_deny: true }), status: 500 },
+  // Descriptors of its own stage alone are asked for; the other routes' have no stage 2.
+  { ...limit('limit-stage', { stage: 1, failure_mode_deny: true }), status: 500 },
+  { ...limit('limit-no-stage', { stage: 2, failure_mode_deny: true }), ...UNASKED },
   {
     name: 'limit-network',
     protocol: 'grpc',
@@ -191,7 +205,35 @@ const LUA = `function envoy_on_request(handle)
   handle:headers():add("x-asked", headers[":status"])
 end`;
 
+/** A module of the operator's: what it cannot fetch it answers with 502. */
+export const SCRIPT = `import { defineFilter, object, string } from 'sluice/filter';
+export default defineFilter({
+  schema: object({ cluster: string() }),
+  create: ({ cluster }) => ({
+    async onRequestHeaders(_headers, stream) {
+      const answer = await stream.fetch(cluster, { path: '/', timeoutMs: 400 }).catch(() => ({ status: 0 }));
+      return answer.status === 200 ? undefined : { status: 502 };
+    },
+  }),
+});
+`;
+
 const PROCESSORS: readonly AskingPart[] = [
+  {
+    name: 'script',
+    protocol: 'http',
+    http: (cluster) => ({
+      name: 'script',
+      typed_config: {
+        '@type': 'type.googleapis.com/sluice.filters.http.script.v1.Script',
+        file: SCRIPT_FILE,
+        settings: { cluster },
+      },
+    }),
+    status: 502,
+    // Any bytes are an answer.
+    except: { nonsense: 200 },
+  },
   {
     name: 'lua',
     protocol: 'http',

@@ -73,6 +73,12 @@ export const TELEMETRY: readonly AskingPart[] = [
   quiet('log-grpc', 'grpc', (cluster) =>
     accessLog('http_grpc', 'grpc.v3.HttpGrpcAccessLogConfig', common(cluster)),
   ),
+  {
+    name: 'log-tcp',
+    protocol: 'grpc',
+    tcp: (cluster) => accessLog('tcp_grpc', 'grpc.v3.TcpGrpcAccessLogConfig', common(cluster)),
+    status: 200,
+  },
   quiet('log-records', 'grpc', (cluster) =>
     accessLog('open_telemetry', 'open_telemetry.v3.OpenTelemetryAccessLogConfig', {
       ...grpc(cluster),

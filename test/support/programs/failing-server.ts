@@ -1,18 +1,19 @@
 /** One server in which everything that asks a service has one listener for each failure of its service. */
+import { writeFileSync } from 'node:fs';
 import {
   FAILURES,
   type FailingService,
   type Protocol,
   startFailing,
 } from '../peers/hostile/failing-services.ts';
-import { attackRuns } from '../attack.ts';
+import { attackRandom, attackRuns } from '../attack.ts';
 import { fileSource, moveIntoPlace, resource } from '../peers/discovery-files.ts';
 import { fetchOnce } from '../peers/http-client.ts';
 import { openRaw } from '../peers/raw-client.ts';
 import { grpcCluster } from '../peers/services/asked-services.ts';
 import { startHttpUpstream, startRawUpstream } from '../peers/upstream.ts';
-import type { AskingPart, Trouble } from '../asking/asking-part.ts';
-import { ASKING_PARTS, PART_SECRETS } from '../asking/asking-parts.ts';
+import { type AskingPart, NAME, SCRIPT_FILE, type Trouble } from '../asking/asking-part.ts';
+import { ASKING_PARTS, PART_SECRETS, SCRIPT } from '../asking/asking-parts.ts';
 import { sinkFor } from '../asking/telemetry-parts.ts';
 import { bootstrap, GREETING, httpListener, staticCluster } from '../parts/bootstrap.ts';
 import { filterListener, tcpProxyFilter } from '../parts/tcp-listener.ts';
@@ -20,13 +21,18 @@ import { makeScratch, type Scratch } from '../scratch.ts';
 import { startSluice, type Sluice } from './sluice.ts';
 
 export const TROUBLES: readonly Trouble[] = [...FAILURES, 'leaving', 'gone'];
-/** In the short form every part meets a quarter of the troubles, and every trouble a quarter of the parts. */
-const SHARE = attackRuns(4, 1);
+/** In the short form every part meets one trouble, which the seed chooses, and every trouble some parts. */
+const SHARE = attackRuns(TROUBLES.length, 1);
+const FIRST = Math.floor(attackRandom()() * SHARE);
+/** How the services of sinks fail: all ways, or a third of them. */
+const SINK_FAILURES = FAILURES.filter((_, index) => (index + FIRST) % attackRuns(3, 1) === 0);
+/** Of the bootstrap: `up`, `echo` and those of services, for each protocol. */
+const STATIC_CLUSTERS = 2 + 2 * (FAILURES.length + SINK_FAILURES.length);
 
 /** What is asked while its service has this trouble. */
 export function partsWith(trouble: Trouble): readonly AskingPart[] {
   const at = TROUBLES.indexOf(trouble);
-  return ASKING_PARTS.filter((_, index) => (index + at) % SHARE === 0);
+  return ASKING_PARTS.filter((_, index) => (index + at) % SHARE === FIRST);
 }
 
 const PROTOCOLS: readonly Protocol[] = ['http', 'grpc'];
@@ -36,7 +42,9 @@ const ROUTER = {
     '@type': 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router',
   },
 };
-const LIMITS = { actions: [{ generic_key: { descriptor_value: 'all' } }] };
+const ACTIONS = [{ generic_key: { descriptor_value: 'all' } }];
+/** Of two stages. */
+const RATE_LIMITS = [{ actions: ACTIONS }, { stage: 1, actions: ACTIONS }];
 
 export interface Question {
   readonly part: AskingPart;
@@ -60,18 +68,26 @@ export interface FailingServer {
 const clusterOf = (trouble: Trouble, protocol: Protocol): string => `${trouble}-${protocol}`;
 export const nameOf = (part: AskingPart, trouble: Trouble): string => `${part.name}-${trouble}`;
 
-function listenerFor(part: AskingPart, trouble: Trouble): object {
+/** The listener of a part; a module of scripts is written beside the configuration. */
+function listenerFor(part: AskingPart, trouble: Trouble, scratch: Scratch): object {
   const name = nameOf(part, trouble);
-  const cluster = clusterOf(trouble, part.protocol);
-  if (part.network !== undefined) {
-    const filter = JSON.parse(
-      JSON.stringify(part.network(cluster)).replaceAll('"NAME"', JSON.stringify(name)),
-    ) as object;
-    return filterListener([filter, tcpProxyFilter({ cluster: 'echo' })], { name });
+  const made = JSON.stringify(plainListenerFor(part, clusterOf(trouble, part.protocol), name))
+    .replaceAll(JSON.stringify(NAME), JSON.stringify(name))
+    .replaceAll(JSON.stringify(SCRIPT_FILE), JSON.stringify(scratch.file('script.ts')));
+  return JSON.parse(made) as object;
+}
+
+const isTcp = (part: AskingPart): boolean => part.network !== undefined || part.tcp !== undefined;
+
+function plainListenerFor(part: AskingPart, cluster: string, name: string): object {
+  if (isTcp(part)) {
+    const filters = part.network === undefined ? [] : [part.network(cluster)];
+    const proxy = tcpProxyFilter({ cluster: 'echo', ...part.tcp?.(cluster) });
+    return filterListener([...filters, proxy], { name });
   }
-  const routes = [{ match: { prefix: '/' }, route: { cluster: 'up', rate_limits: [LIMITS] } }];
+  const route = { cluster: 'up', rate_limits: RATE_LIMITS };
   const http_filters = part.http === undefined ? [ROUTER] : [part.http(cluster), ROUTER];
-  return httpListener(routes, {
+  return httpListener([{ match: { prefix: '/' }, route }], {
     name,
     statPrefix: name,
     hcm: { http_filters, ...part.hcm?.(cluster) },
@@ -79,12 +95,10 @@ function listenerFor(part: AskingPart, trouble: Trouble): object {
 }
 
 function failingBootstrap(ports: ReadonlyMap<string, number>, scratch: Scratch): object {
-  const clusters = PROTOCOLS.flatMap((protocol) =>
-    FAILURES.flatMap((failure) => [
-      clusterFor(failure, protocol, ports),
-      clusterFor(failure, protocol, ports, 'sink-'),
-    ]),
-  );
+  const clusters = PROTOCOLS.flatMap((protocol) => [
+    ...FAILURES.map((failure) => clusterFor(failure, protocol, ports)),
+    ...SINK_FAILURES.map((failure) => clusterFor(failure, protocol, ports, 'sink-')),
+  ]);
   const audience = 'type.googleapis.com/envoy.extensions.filters.http.gcp_authn.v3.Audience';
   const metadata = {
     typed_filter_metadata: {
@@ -105,7 +119,7 @@ function failingBootstrap(ports: ReadonlyMap<string, number>, scratch: Scratch):
       lds_config: fileSource(scratch.file('listeners.json')),
     },
     stats_flush_interval: '0.2s',
-    stats_sinks: FAILURES.flatMap((failure) =>
+    stats_sinks: SINK_FAILURES.flatMap((failure) =>
       PROTOCOLS.map((protocol) => sinkFor(`sink-${clusterOf(failure, protocol)}`, protocol)),
     ),
     layered_runtime: {
@@ -138,7 +152,7 @@ function clusterFor(
 /** All listeners that ask somebody, or none. */
 function putListeners(scratch: Scratch, version: number, isThere: boolean): void {
   const listeners = TROUBLES.flatMap((trouble) =>
-    partsWith(trouble).map((part) => resource.listener(listenerFor(part, trouble))),
+    partsWith(trouble).map((part) => resource.listener(listenerFor(part, trouble, scratch))),
   );
   const resources = isThere ? listeners : [];
   moveIntoPlace(scratch, 'listeners.json', { version: String(version), resources });
@@ -182,7 +196,7 @@ async function logIn(port: number): Promise<number> {
 }
 
 async function statusOf(part: AskingPart, port: number): Promise<number> {
-  if (part.network !== undefined) return await askNetwork(port);
+  if (isTcp(part)) return await askNetwork(port);
   return part.name === 'login'
     ? await logIn(port)
     : (await fetchOnce({ port, headers: part.headers ?? {} })).status;
@@ -207,9 +221,14 @@ export async function startFailingServer(): Promise<FailingServer> {
   const ports = new Map([...services].map(([name, { port }]) => [name, port]));
   ports.set('up', up.port).set('echo', echo.port);
   let version = 0;
+  writeFileSync(scratch.file('script.ts'), SCRIPT);
   putClusters(scratch, ports, ++version, ['leaving', 'gone']);
   putListeners(scratch, ++version, true);
-  const sluice = await startSluice({ scratch, bootstrap: failingBootstrap(ports, scratch) });
+  const sluice = await startSluice({
+    scratch,
+    bootstrap: failingBootstrap(ports, scratch),
+    args: ['--script-folders', scratch.path],
+  });
   const { body } = await sluice.admin('/listeners?format=json');
   const listening = portsOf(body);
   const portOf = (name: string): number => listening.get(name) ?? 0;
@@ -217,21 +236,17 @@ export async function startFailingServer(): Promise<FailingServer> {
     troubles.flatMap((trouble) =>
       partsWith(trouble).map((part) => askPart(part, trouble, portOf(nameOf(part, trouble)))),
     );
+  const clustersAre = async (wanted: number): Promise<unknown> =>
+    await sluice.waitForStat('cluster_manager.active_clusters', (count) => count === wanted);
   const askAll = async (): Promise<readonly Question[]> => {
     putClusters(scratch, ports, ++version, ['leaving', 'gone']);
-    await sluice.waitForStat(
-      'cluster_manager.active_clusters',
-      (count) => count === 4 * FAILURES.length + 6,
-    );
+    await clustersAre(STATIC_CLUSTERS + 4);
     const asking = ask(FAILURES);
     const before = await sluice.stat('cluster.leaving-grpc.upstream_rq_total');
     const leaving = ask(['leaving']);
     await sluice.waitForStat('cluster.leaving-grpc.upstream_rq_total', (count) => count > before);
     putClusters(scratch, ports, ++version, []);
-    await sluice.waitForStat(
-      'cluster_manager.active_clusters',
-      (count) => count === 4 * FAILURES.length + 2,
-    );
+    await clustersAre(STATIC_CLUSTERS);
     const gone = ask(['gone']);
     return Promise.all([...asking, ...leaving, ...gone]);
   };
