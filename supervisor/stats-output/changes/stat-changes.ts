@@ -49,6 +49,13 @@ export interface StatChanges {
   readonly changes: readonly StatChange[];
 }
 
+/** A statistic now and before; undefined: it was nothing. */
+interface Compared {
+  readonly name: string;
+  readonly seen: SeenValue | undefined;
+  readonly known: SeenValue | undefined;
+}
+
 export interface ChangesQuestion {
   readonly since: string;
   readonly choice: string;
@@ -90,7 +97,7 @@ export class StatCursors {
       const before = earlier.values.get(index);
       const isSame = before?.prefix === prefix && before.suffix === suffix;
       const known = isSame ? before : undefined;
-      const change = this.#change(index, prefix + suffix, seen, known);
+      const change = this.#change(index, { name: prefix + suffix, seen, known });
       if (change !== undefined) changes.push(change);
     };
     for (const segment of segments) {
@@ -116,20 +123,12 @@ export class StatCursors {
     return { prefix, suffix, value: counts.total, sum: counts.approximateSum() };
   }
 
-  #change(
-    index: number,
-    name: string,
-    seen: SeenValue | undefined,
-    known: SeenValue | undefined,
-  ): StatChange | undefined {
+  #change(index: number, { name, seen, known }: Compared): StatChange | undefined {
     const value = seen?.value ?? 0;
     if (value === (known?.value ?? 0)) return undefined;
     const kind = this.#store.kindOf(index);
     if (kind === 'gauge') return { name, kind, printed: this.#store.printedValue(index), sum: 0 };
-    // A counter that fell was reset meanwhile: everything it has came since then.
-    const base = known !== undefined && known.value <= value ? known : undefined;
-    const printed = String(value - (base?.value ?? 0));
-    return { name, kind, printed, sum: (seen?.sum ?? 0) - (base?.sum ?? 0) };
+    return { name, kind, ...risen(seen, known) };
   }
 
   /** The oldest ones make room. */
@@ -145,4 +144,14 @@ export class StatCursors {
   }
 }
 
+/** What has a smaller value than before was reset meanwhile: everything it has came since then. */
+function risen(
+  seen: SeenValue = NOTHING,
+  known: SeenValue = NOTHING,
+): Pick<StatChange, 'printed' | 'sum'> {
+  const base = known.value <= seen.value ? known : NOTHING;
+  return { printed: String(seen.value - base.value), sum: seen.sum - base.sum };
+}
+
+const NOTHING: SeenValue = { prefix: '', suffix: '', value: 0, sum: 0 };
 const TOO_MANY = `more than ${VALUES_MAX} statistics: a filter has to choose some\n`;

@@ -66,6 +66,7 @@ describe('changes of statistics', () => {
     await small.asked(SINCE_NOW);
     assert.equal(typeof (await small.ask(cursor)), 'string');
     for (const name of ['c', 'd']) small.store.increment(small.store.defineCounter(name));
-    assert.match(String(await small.ask(SINCE_NOW)), /a filter has to choose/);
+    const refused = await small.ask(SINCE_NOW);
+    assert.match(typeof refused === 'string' ? refused : '', /a filter has to choose/);
   });
 });
