@@ -8,7 +8,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { audienceOfCluster } from './gcp-audience.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { NamedSecret } from '../../resolved/named-secret.ts';
-import type { Discovery, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
+import type { Discovery, NamedFilter, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { resolveSockets } from './cluster-sockets.ts';
 import { durationMs, durationMsOr, float, optional } from '../values.ts';
@@ -133,7 +133,10 @@ export function resolveCluster(
   }
   const secrets: NamedSecret[] = [];
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
-  const scope = new Scope({ ...outer.context, onNamedSecret }, outer.place);
+  const namedFilters: NamedFilter[] = [];
+  const onNamedFilter = (filter: NamedFilter): void => void namedFilters.push(filter);
+  const told = { ...outer.context, onNamedSecret, onNamedFilter };
+  const scope = new Scope(told, outer.place);
   const name = message.name ?? '';
   if (message.upstream_config !== undefined) {
     CONNECTION_POOLS.resolve(message.upstream_config, scope.at('upstream_config'));
@@ -164,6 +167,7 @@ export function resolveCluster(
     hosts,
     observabilityName: message.alt_stat_name ?? name,
     secrets,
+    ...(namedFilters.length === 0 ? {} : { namedFilters }),
     ...optional('discovery', discovery),
     ...optional('outlierDetection', outlier),
     ...switchesOf(message),
