@@ -127,16 +127,14 @@ export function resolveCluster(
 ): ResolvedCluster {
   refuseOtherFields(message, FIELDS, outer);
   if ((message.lrs_report_endpoint_metrics ?? []).length > 0) {
-    outer
-      .at('lrs_report_endpoint_metrics')
-      .warning('no_effect', 'lrs_report_endpoint_metrics has no effect: no metric is reported');
+    const text = 'lrs_report_endpoint_metrics has no effect: no metric is reported';
+    outer.at('lrs_report_endpoint_metrics').warning('no_effect', text);
   }
   const secrets: NamedSecret[] = [];
-  const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
   const namedFilters: NamedFilter[] = [];
+  const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
   const onNamedFilter = (filter: NamedFilter): void => void namedFilters.push(filter);
-  const told = { ...outer.context, onNamedSecret, onNamedFilter };
-  const scope = new Scope(told, outer.place);
+  const scope = new Scope({ ...outer.context, onNamedSecret, onNamedFilter }, outer.place);
   const name = message.name ?? '';
   if (message.upstream_config !== undefined) {
     CONNECTION_POOLS.resolve(message.upstream_config, scope.at('upstream_config'));
