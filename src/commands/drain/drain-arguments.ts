@@ -52,13 +52,12 @@ export function parseDrainArguments(argv: readonly string[]): DrainArguments | s
 }
 
 function paramsOf(given: ReadonlyMap<string, string>): ParamsOf<'/drain_listeners'> {
-  const { listener, min, max, close_idle: closeIdle } = Object.fromEntries(given);
   return {
     graceful: !given.has('immediate'),
-    listener,
-    min,
-    max,
-    close_idle: closeIdle,
+    listener: given.get('listener'),
+    min: given.get('min'),
+    max: given.get('max'),
+    close_idle: given.get('close_idle'),
     inboundonly: given.has('inboundonly'),
     exit: given.has('exit'),
     wait: !given.has('no_wait'),
