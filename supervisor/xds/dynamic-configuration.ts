@@ -145,7 +145,8 @@ export class DynamicConfiguration {
     };
     this.secrets = discoverSecrets({ ...named, changed: options.secretChanged, log: log.log });
     const { secrets } = this;
-    this.#routes = discoverRoutes({ ...named, secrets, log: routesLog.log });
+    const turns = this.#turns;
+    this.#routes = discoverRoutes({ ...named, turns, secrets, log: routesLog.log });
     this.#scopes = discoverScopes({ ...named, secrets, routes: this.#routes });
     const wantable = { ...named, routes: this.#routes, scopes: this.#scopes };
     this.#wantedRoutes = new WantedRoutes(wantable);
@@ -163,6 +164,7 @@ export class DynamicConfiguration {
       secrets: this.secrets,
       filters: this.#filters,
       swap: this.#swap,
+      turns,
       log: upstreamLog.log,
     });
   }
@@ -281,7 +283,8 @@ export class DynamicConfiguration {
   #collection(settled: () => void): CollectionOptions {
     const { store, clock } = this.#options;
     const { log: write } = upstreamLog;
-    return { store, clock, resolver: this.#resolver, swap: this.#swap, settled, log: write };
+    const own = { resolver: this.#resolver, swap: this.#swap, turns: this.#turns };
+    return { store, clock, ...own, settled, log: write };
   }
 
   #open(interest: Interest): void {
