@@ -4,6 +4,7 @@
  */
 import type { ClusterResource } from '../../shared/resources/clusters/cluster.ts';
 import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
+import { SharedCount } from '../loop/shared-count.ts';
 import { sharedLimits } from '../filters/common/token-bucket.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
@@ -39,6 +40,7 @@ export function filterParts(
     ...sharedOf(context),
     ...processOf(env),
     ...sharedLimits(() => context.pages.rateLimitPage(), owner),
+    sharedCount: (name) => new SharedCount(name, context.pages),
   };
 }
 

@@ -19,6 +19,7 @@ import type { CallStats } from '../upstream/call-stats.ts';
 import type { Retained } from '../upstream/hosts/retained.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
+import type { SharedCount } from '../loop/shared-count.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { ScriptModules } from './http/script/script-modules.ts';
 import type { StartTasks } from './start-tasks.ts';
@@ -86,6 +87,8 @@ export interface FilterContext {
   sharedState(name: string): BucketState;
   /** The same, whichever listener asks. */
   processState(name: string): BucketState;
+  /** Counts what all workers have under way under this name, whichever listener asks. */
+  sharedCount(name: string): SharedCount;
   /** Secrets that configuration names, as they are now. */
   readonly secrets: SecretStore;
   /** What is done as soon as the filter and the clusters are in force. */

@@ -42,6 +42,7 @@ export class ManagerStats {
   readonly #tracingBase: number;
   readonly #traitsOf: TraitsOf;
   readonly #codecBases = new Map<ProtocolTraits, number>();
+  readonly #addedBases: number[] = [];
   #doorBase: number | undefined = undefined;
   readonly #scope: string;
 
@@ -121,9 +122,16 @@ export class ManagerStats {
     this.writer.increment(this.useProtocol(traits) + traits.unsupportedMetadata);
   }
 
+  /** Statistics below the same prefix that only some managers have; gives their base. */
+  addBlock(template: Parameters<StatWriter['defineBlock']>[0]): number {
+    const base = this.writer.defineBlock(template, this.#scope);
+    this.#addedBases.push(base);
+    return base;
+  }
+
   /** Parts of an answer stayed here, because nothing of their kind may leave. */
   countDroppedParts(count: number): void {
-    this.#doorBase ??= this.writer.defineBlock(ANSWER_DOOR, this.#scope);
+    this.#doorBase ??= this.addBlock(ANSWER_DOOR);
     this.writer.add(this.#doorBase + ANSWER_DOOR.index.rs_unfit_parts_dropped, count);
   }
 
@@ -132,6 +140,6 @@ export class ManagerStats {
     this.writer.releaseBlock(this.#tracingBase);
     this.writer.releaseBlock(this.#listenerBase);
     for (const base of this.#codecBases.values()) this.writer.releaseBlock(base);
-    if (this.#doorBase !== undefined) this.writer.releaseBlock(this.#doorBase);
+    for (const base of this.#addedBases) this.writer.releaseBlock(base);
   }
 }

@@ -17,6 +17,7 @@ import {
   type HeaderPredicate,
 } from '../../../shared/matchers/header-matcher.ts';
 import { isEnabled } from '../../loop/runtime.ts';
+import type { SharedCount } from '../../loop/shared-count.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import { CompiledSettings, type FilterContext } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';
@@ -32,6 +33,8 @@ interface FaultParts {
   readonly base: number;
   readonly own: FaultOptions;
   readonly compiled: CompiledSettings<FaultOptions, CompiledFault>;
+  /** Faults under way in all workers, whose number is limited. */
+  readonly active: SharedCount;
 }
 
 const ABORT_STATUS_MIN = 200;
@@ -48,7 +51,8 @@ export function makeFaultFilter(
     options,
     matches: compileHeaderMatchers(options.headers),
   }));
-  const parts: FaultParts = { name, context, base, own, compiled };
+  const active = context.sharedCount(`faults ${context.statPrefix}`);
+  const parts: FaultParts = { name, context, base, own, compiled, active };
   return { name, create: (callbacks) => new FaultFilter(parts, callbacks) };
 }
 
@@ -98,7 +102,9 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
     this.#timer.disarm();
     if (!this.#isActive) return;
     this.#isActive = false;
-    this.#parts.context.stats.subtract(this.#parts.base + FAULT.index.active_faults, 1);
+    const { context, base, active } = this.#parts;
+    active.add(-1);
+    context.stats.subtract(base + FAULT.index.active_faults, 1);
   }
 
   #concerns(headers: HeaderMap, options: FaultOptions): boolean {
@@ -174,22 +180,23 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
   }
 
   #overflows(options: FaultOptions): boolean {
-    const { context, base } = this.#parts;
+    const { context, base, active } = this.#parts;
     const limit = readInteger(
       context.runtime.snapshot,
       options.maxActiveFaultsRuntime,
       options.maxActiveFaults ?? Number.MAX_SAFE_INTEGER,
     );
-    if (context.stats.valueOf(base + FAULT.index.active_faults) < limit) return false;
+    if (active.count() < limit) return false;
     context.stats.increment(base + FAULT.index.faults_overflow);
     return true;
   }
 
   #begin(counter: number): void {
-    const { context, base } = this.#parts;
+    const { context, base, active } = this.#parts;
     context.stats.increment(base + counter);
     if (this.#isActive) return;
     this.#isActive = true;
+    active.add(1);
     context.stats.add(base + FAULT.index.active_faults, 1);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Refuses requests beyond what a cluster answers without delay. Each worker finds a limit of its
- * own. Source: envoy.filters.http.adaptive_concurrency.
+ * Refuses requests beyond what a cluster answers without delay. The limit is one of all workers.
+ * Source: envoy.filters.http.adaptive_concurrency.
  */
 import type {
   AdaptiveConcurrencyFilterSettings,

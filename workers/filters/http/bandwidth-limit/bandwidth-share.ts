@@ -42,11 +42,11 @@ export function makeBandwidthShareFilter(
   context: FilterContext,
 ): FilterFactory {
   const compiled = new CompiledSettings((options: BandwidthShareOptions): CompiledShare => {
-    const { request, response, fillIntervalMs, tenantName } = options;
+    const { request, response, tenantName } = options;
     return {
       options,
-      request: request && bandwidthShare(request, fillIntervalMs, context),
-      response: response && bandwidthShare(response, fillIntervalMs, context),
+      request: request && bandwidthShare(request, options, context),
+      response: response && bandwidthShare(response, options, context),
       nameOf:
         tenantName &&
         compileMatcherTree(tenantName, ({ format }) => compileLineFormat(format), context.runtime),

@@ -1,11 +1,13 @@
 /**
- * Bodies of one worker that wait for bytes of one bucket. At each moment of filling, tenants get
- * their part by weight, and the bodies of a tenant the same part each.
+ * Bodies of one worker that wait for bytes of one bucket. At each moment of filling, the worker takes
+ * its part beside the other workers; of that, tenants get theirs by weight, and the bodies of a tenant the
+ * same part each.
  */
 import type { WorkerLoop } from '../../../loop/worker-loop.ts';
 import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
 import type { TokenBucket } from '../../common/token-bucket.ts';
-import { shareOut, type Want } from './share-out.ts';
+import type { Claimant, ShareClaims } from './share-claims.ts';
+import { shareOut } from './share-out.ts';
 
 /** A body that waits. */
 export interface ShareMember {
@@ -18,11 +20,13 @@ export interface ShareMember {
 
 export interface ShareSource {
   readonly fillIntervalMs: number;
+  readonly claims: ShareClaims;
   /** Undefined: nothing is limited any more. */
   bucket(): TokenBucket | undefined;
 }
 
-interface Tenant extends Want {
+interface Tenant extends Claimant {
+  readonly wanted: number;
   readonly members: ShareMember[];
 }
 
@@ -41,11 +45,13 @@ export class ShareQueue implements TimerOwner {
 
   add(member: ShareMember): void {
     this.#members.add(member);
+    if (this.#members.size === 1) this.#source.claims.claim(this.#tenants());
     this.#arm();
   }
 
   remove(member: ShareMember): void {
     if (!this.#members.delete(member) || this.#members.size > 0) return;
+    this.#source.claims.claim([]);
     this.#timer.disarm();
     this.#onEmpty();
   }
@@ -69,26 +75,39 @@ export class ShareQueue implements TimerOwner {
   }
 
   #shares(): readonly (readonly [ShareMember, number])[] {
-    const tenants = [...this.#tenants().values()];
-    const wanted = tenants.reduce((sum, tenant) => sum + tenant.wanted, 0);
-    const bucket = this.#source.bucket();
-    const bytes = bucket === undefined ? wanted : bucket.takeUpTo(wanted, this.#loop.clock.ms);
-    const parts = shareOut(bytes, tenants);
+    const tenants = this.#tenants();
+    const { claims } = this.#source;
+    const part = claims.claim(tenants);
+    const wants = tenants.map((tenant) => ({
+      wanted: tenant.wanted,
+      weight: claims.weightHere(tenant),
+    }));
+    const parts = shareOut(this.#take(part, tenants), wants);
     return tenants.flatMap(({ members }, index) => {
-      const wants = members.map(({ waitingBytes }) => ({ wanted: waitingBytes, weight: 1 }));
-      const shares = shareOut(parts[index] ?? 0, wants);
+      const each = members.map(({ waitingBytes }) => ({ wanted: waitingBytes, weight: 1 }));
+      const shares = shareOut(parts[index] ?? 0, each);
       return members.map((member, place) => [member, shares[place] ?? 0] as const);
     });
   }
 
-  #tenants(): ReadonlyMap<string, Tenant> {
+  /** What others may have stays in the bucket, and is for everybody again at the next moment. */
+  #take(part: number, tenants: readonly Tenant[]): number {
+    const wanted = tenants.reduce((sum, tenant) => sum + tenant.wanted, 0);
+    const bucket = this.#source.bucket();
+    if (bucket === undefined) return wanted;
+    const { ms } = this.#loop.clock;
+    return bucket.takeUpTo(Math.min(wanted, Math.ceil(bucket.remaining(ms) * part)), ms);
+  }
+
+  #tenants(): readonly Tenant[] {
     const tenants = new Map<string, Tenant>();
     for (const member of this.#members) {
-      const { tenant: name, weight, waitingBytes } = member;
-      const { wanted = 0, members = [] } = tenants.get(name) ?? {};
+      const { tenant, weight, waitingBytes } = member;
+      const { wanted = 0, members = [] } = tenants.get(tenant) ?? {};
       members.push(member);
-      tenants.set(name, { weight, wanted: wanted + waitingBytes, members });
+      const bodies = members.length;
+      tenants.set(tenant, { tenant, weight, wanted: wanted + waitingBytes, members, bodies });
     }
-    return tenants;
+    return [...tenants.values()];
   }
 }

@@ -24,9 +24,9 @@ export interface SharedBodyOwner {
 export interface Share {
   /** Undefined: nothing is limited. */
   bucket(): TokenBucket | undefined;
-  /** Those who wait for it; undefined: nobody. */
-  waiting(): ShareQueue | undefined;
-  /** The same, made for the first who waits. */
+  /** Whether anybody waits for it, in any worker. */
+  isWaitedFor(): boolean;
+  /** Those who wait in this worker, made for the first. */
   queue(): ShareQueue;
 }
 
@@ -125,7 +125,7 @@ export class SharedBody implements ShareMember {
     const { share, loop } = this.#parts;
     const bucket = share.bucket();
     if (length === 0 || bucket === undefined) return true;
-    if (share.waiting() !== undefined) return false;
+    if (share.isWaitedFor()) return false;
     const now = loop.clock.ms;
     return bucket.remaining(now) >= length && bucket.takeUpTo(length, now) > 0;
   }
