@@ -40,6 +40,6 @@ function* isSame(left: unknown, right: unknown, progress: Progress): Steps<boole
   return true;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
