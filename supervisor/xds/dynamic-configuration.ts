@@ -138,6 +138,7 @@ export class DynamicConfiguration {
       swap: this.#swap,
       resolver: this.#resolver,
       sources: this.#sources,
+      turns: this.#turns,
       statStore,
       clock,
       apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
@@ -145,8 +146,7 @@ export class DynamicConfiguration {
     };
     this.secrets = discoverSecrets({ ...named, changed: options.secretChanged, log: log.log });
     const { secrets } = this;
-    const turns = this.#turns;
-    this.#routes = discoverRoutes({ ...named, turns, secrets, log: routesLog.log });
+    this.#routes = discoverRoutes({ ...named, secrets, log: routesLog.log });
     this.#scopes = discoverScopes({ ...named, secrets, routes: this.#routes });
     const wantable = { ...named, routes: this.#routes, scopes: this.#scopes };
     this.#wantedRoutes = new WantedRoutes(wantable);
@@ -159,13 +159,11 @@ export class DynamicConfiguration {
     });
     this.listeners = new DynamicListeners({
       ...options,
+      ...named,
       routes: this.#routes,
       scopes: this.#scopes,
       secrets: this.secrets,
       filters: this.#filters,
-      swap: this.#swap,
-      turns,
-      log: upstreamLog.log,
     });
   }
 
