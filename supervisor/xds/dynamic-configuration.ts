@@ -280,9 +280,8 @@ export class DynamicConfiguration {
 
   #collection(settled: () => void): CollectionOptions {
     const { store, clock } = this.#options;
-    const { log: write } = upstreamLog;
     const own = { resolver: this.#resolver, swap: this.#swap, turns: this.#turns };
-    return { store, clock, ...own, settled, log: write };
+    return { store, clock, ...own, settled, log: upstreamLog.log };
   }
 
   #open(interest: Interest): void {
