@@ -154,6 +154,8 @@ export interface ReadEndpoints {
     readonly type: 'All' | 'Counters' | 'Histograms' | 'Gauges' | 'TextReadouts';
     /** Histogram bucket display mode */
     readonly histogram_buckets: 'cumulative' | 'disjoint' | 'detailed' | 'summary';
+    /** What changed since the answer that gave this cursor; now begins */
+    readonly since: Text;
   };
   /** print server stats in prometheus format */
   readonly '/stats/prometheus': {
@@ -165,6 +167,8 @@ export interface ReadEndpoints {
     readonly filter: Text;
     /** Invert the filter regex */
     readonly invert_filter: boolean;
+    /** OpenMetrics has help texts, and sampled requests that stand for values */
+    readonly format: 'prometheus' | 'openmetrics';
     /** Histogram bucket display mode */
     readonly histogram_buckets: 'cumulative' | 'summary';
   };
