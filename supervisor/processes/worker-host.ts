@@ -248,6 +248,7 @@ export class WorkerHost {
       case 'profiled':
       case 'explained':
       case 'refusals':
+      case 'exemplars':
       case 'listed_connections':
       case 'closing_connections':
       case 'scripts':

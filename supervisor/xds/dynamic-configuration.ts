@@ -82,6 +82,7 @@ const routesLog = getLogger('rds');
 export class DynamicConfiguration {
   readonly listeners: DynamicListeners;
   readonly secrets: NamedResources<NamedSecret>;
+  readonly filters: NamedResources<NamedFilter>;
   readonly #options: DynamicConfigurationOptions;
   readonly #kept: KeptResources | undefined;
   readonly #sources: DiscoverySources;
@@ -90,7 +91,6 @@ export class DynamicConfiguration {
   readonly #turns: LoopTurns;
   readonly #routes: NamedResources<NamedRoutes>;
   readonly #scopes: NamedResources<NamedScopes>;
-  readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
   readonly #wantedRoutes: WantedRoutes;
   readonly #subscriptions: OpenSubscription[] = [];
@@ -149,7 +149,7 @@ export class DynamicConfiguration {
     this.#scopes = discoverScopes({ ...named, secrets, routes: this.#routes });
     const wantable = { ...named, routes: this.#routes, scopes: this.#scopes };
     this.#wantedRoutes = new WantedRoutes(wantable);
-    this.#filters = discoverFilters({ ...named, secrets });
+    this.filters = discoverFilters({ ...named, secrets });
     this.#runtime = new RuntimeDiscovery({
       layers: options.resolved.runtimeLayers,
       runtime: options.runtime,
@@ -161,7 +161,7 @@ export class DynamicConfiguration {
       routes: this.#routes,
       scopes: this.#scopes,
       secrets: this.secrets,
-      filters: this.#filters,
+      filters: this.filters,
       swap: this.#swap,
       log: upstreamLog.log,
     });
@@ -252,7 +252,7 @@ export class DynamicConfiguration {
     this.#kept?.close();
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.length = 0;
-    this.#filters.close();
+    this.filters.close();
     this.#swap.close();
     this.#runtime.close();
     this.listeners.close();

@@ -131,7 +131,7 @@ export class CommandedWorker {
 
   #obey(command: StartedCommand, { dataPlane, stats }: Started): void {
     if (isDrainCommand(command)) return this.#obeyDrain(command, dataPlane);
-    if (isQuestion(command)) return void this.#answer(command, dataPlane);
+    if (isQuestion(command)) return void this.#answer(command, { dataPlane, stats });
     switch (command.kind) {
       case 'apply':
         return this.#apply(command, dataPlane);
@@ -237,8 +237,8 @@ export class CommandedWorker {
     this.#reply({ kind: 'stopped_listening', id: command.id });
   }
 
-  async #answer(question: Question, dataPlane: DataPlane): Promise<void> {
-    this.#reply(await answerQuestion(question, dataPlane));
+  async #answer(question: Question, { dataPlane, stats }: Started): Promise<void> {
+    this.#reply(await answerQuestion(question, dataPlane, stats));
   }
 
   async #profile({ id, ...what }: Extract<StartedCommand, { kind: 'profile' }>): Promise<void> {

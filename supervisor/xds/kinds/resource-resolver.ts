@@ -36,6 +36,7 @@ import {
   loadAssignmentInSteps,
   resolveLoadAssignment,
 } from '../../resources/clusters/load-assignment.ts';
+import { resolveUpstreamSettings } from '../../resources/filters/upstream-filters.ts';
 import { resolveFilterSettings } from '../../resources/http/http-filter-chain.ts';
 import { resolveListener } from '../../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../../resources/listeners/network-filters.ts';
@@ -161,8 +162,10 @@ export class ResourceResolver {
     });
   }
 
-  filter(message: HttpFilterMessage): Resolution<HttpFilter> {
-    return this.#run((scope) => resolveFilterSettings(message, scope));
+  /** `isUpstream`: for attempts. */
+  filter(message: HttpFilterMessage, isUpstream: boolean): Resolution<HttpFilter> {
+    const resolve = isUpstream ? resolveUpstreamSettings : resolveFilterSettings;
+    return this.#run((scope) => resolve(message, scope));
   }
 
   /** What `known` has of the message's endpoints stays; what is new is added to it. */
