@@ -47,7 +47,7 @@ const offers: readonly [words: string[], expected: string[]][] = [
   [['check', '--format', 's'], ['sarif']],
   [
     ['features', '--'],
-    ['--json', '--served', '--refused', '--help'],
+    ['--json', '--served', '--refused', '--fields', '--help'],
   ],
   [['example', 'two'], ['two-apps']],
   [['completion', 'z'], ['zsh']],
