@@ -9,29 +9,31 @@ import type { FieldComments } from '../../shared/api/descriptor.ts';
 /** Of one field; the package has room for no more. */
 const CHARACTERS_MAX = 240;
 
-type Mutable = Record<string, Record<string, string>>;
+type Collected = Map<string, Map<string, string>>;
 
 /** Later files add to earlier ones, as the declarations do. */
 export function fieldComments(sources: readonly { readonly text: string }[]): FieldComments {
-  const comments: Mutable = {};
+  const comments: Collected = new Map();
   for (const { text } of sources) {
     const options = { keepCase: true, alternateCommentMode: true };
     addComments(protobuf.parse(text, new protobuf.Root(), options).root, comments);
   }
-  return comments;
+  return [...comments].map(([message, fields]) => [message, [...fields]]);
 }
 
 export function packedComments(comments: FieldComments): Buffer {
   return brotliCompressSync(JSON.stringify(comments));
 }
 
-function addComments(parent: protobuf.NamespaceBase, comments: Mutable): void {
+function addComments(parent: protobuf.NamespaceBase, comments: Collected): void {
   for (const item of parent.nestedArray) {
     if (item instanceof protobuf.Type) {
       const name = item.fullName.replace(/^\./, '');
       for (const field of item.fieldsArray) {
         const text = shortened(field.comment ?? '');
-        if (text !== '') (comments[name] ??= {})[field.name] = text;
+        if (text === '') continue;
+        const fields = comments.get(name) ?? new Map<string, string>();
+        comments.set(name, fields.set(field.name, text));
       }
     }
     if (item instanceof protobuf.Namespace) addComments(item, comments);

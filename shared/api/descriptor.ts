@@ -214,7 +214,10 @@ export function listPackages(): string[] {
 }
 
 /** What fields mean, by message and field: for people who ask, never for a server. */
-export type FieldComments = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type FieldComments = readonly (readonly [
+  message: string,
+  fields: readonly (readonly [field: string, text: string])[],
+])[];
 
 /** Where they stand in the archive; no package is called so. */
 export const FIELD_COMMENTS = '#field-comments';
@@ -224,7 +227,5 @@ export function readFieldComments(): ReadonlyMap<string, ReadonlyMap<string, str
   const packed = packages.bytes(FIELD_COMMENTS);
   if (packed === undefined) return new Map();
   const comments = JSON.parse(brotliDecompressSync(packed).toString()) as FieldComments;
-  return new Map(
-    Object.entries(comments).map(([name, fields]) => [name, new Map(Object.entries(fields))]),
-  );
+  return new Map(comments.map(([message, fields]) => [message, new Map(fields)]));
 }
