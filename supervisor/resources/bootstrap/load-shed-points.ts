@@ -12,8 +12,8 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 
 const POINT_FIELDS = knownFields<PointMessage>(['name', 'triggers']);
-/** Points of protocols that listeners here do not speak: nothing of theirs has to be refused. */
-const ELSEWHERE = /^envoy\.load_shed_points\.http[23]_server_go_away/;
+/** Points of a protocol that listeners here do not speak: nothing of it has to be refused. */
+const ELSEWHERE = /^envoy\.load_shed_points\.http3_server_go_away/;
 
 /** A point that nothing here passes is warned of: it would never refuse anything. */
 export function resolveShedPoints(

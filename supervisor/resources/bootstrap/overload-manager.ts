@@ -92,6 +92,7 @@ export const MONITORS = new ExtensionRegistry<Resolved>(
   },
 );
 
+const CLOSE_IDLE = 'envoy.overload_actions.close_idle_http_connections';
 const SHRINK_HEAP = 'envoy.overload_actions.shrink_heap';
 const REDUCE_TIMEOUTS = 'envoy.overload_actions.reduce_timeouts';
 const RESET_STREAMS = 'envoy.overload_actions.reset_high_memory_stream';
@@ -100,6 +101,7 @@ const ACTIONS = new Set([
   'envoy.overload_actions.disable_http_keepalive',
   'envoy.overload_actions.stop_accepting_connections',
   'envoy.overload_actions.reject_incoming_connections',
+  CLOSE_IDLE,
   SHRINK_HEAP,
   REDUCE_TIMEOUTS,
   RESET_STREAMS,
@@ -176,6 +178,12 @@ function checkAction(action: ActionMessage, message: OverloadManager, place: Sco
       place.error('conflict', `Overload action "${name}" requires buffer_factory_config.`);
     }
     place.warning('no_effect', 'no stream is reset: what each may hold is limited in any case');
+  }
+  if (name === CLOSE_IDLE) {
+    place.warning(
+      'no_effect',
+      'idle connections stay open, as in Envoy: cut their idle_timeout by reduce_timeouts',
+    );
   }
   if (name === SHRINK_HEAP) {
     place.warning('no_effect', 'the runtime gives memory back by itself');
