@@ -2,6 +2,7 @@
  * Resolves what sets the overload manager to work: triggers, and the points at which work is
  * refused.
  */
+import { meantName } from '../meant-name.ts';
 import type {
   LoadShedPoint as PointMessage,
   Trigger as TriggerMessage,
@@ -52,7 +53,8 @@ export function resolveTriggers(
     const at = scope.at(number);
     const monitor = trigger.name ?? '';
     if (!known.has(monitor)) {
-      at.error('reference', `Unknown trigger resource ${monitor} for ${what}`);
+      const text = `Unknown trigger resource ${monitor} for ${what}`;
+      at.error('reference', text, meantName(monitor, known));
     }
     if (watched.has(monitor)) at.error('duplicate', `Duplicate trigger resource for ${what}`);
     watched.add(monitor);

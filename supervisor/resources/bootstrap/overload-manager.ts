@@ -2,6 +2,7 @@
  * Resolves the overload manager: its monitors, the actions that they trigger, and the limit on
  * downstream connections.
  */
+import { meantName } from '../meant-name.ts';
 import { existsSync } from 'node:fs';
 import type {
   OverloadAction as ActionMessage,
@@ -145,7 +146,10 @@ function resolveActions(
   return (message.actions ?? []).map((action, index) => {
     const place = scope.at('actions', index);
     const { name = '', triggers = [] } = action;
-    if (!ACTIONS.has(name)) place.error('reference', `Unknown Overload Manager Action ${name}`);
+    if (!ACTIONS.has(name)) {
+      const text = `Unknown Overload Manager Action ${name}`;
+      place.error('reference', text, meantName(name, ACTIONS));
+    }
     if (seen.has(name)) place.error('duplicate', `Duplicate overload action ${name}`);
     seen.add(name);
     checkAction(action, message, place);
