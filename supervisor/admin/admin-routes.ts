@@ -244,7 +244,8 @@ function statsRoutes(): AdminRoute[] {
     params,
     mutates: false,
     large: true,
-    handle: async (request, context) => await context.stats.read(path, request),
+    handle: async (request, { stats, recent }) =>
+      await stats.read(path, { ...request, exemplars: async () => await recent.exemplars() }),
   });
   const lookups = (command: 'enable' | 'disable' | 'clear', help: string): AdminRoute =>
     mutate({

@@ -8,7 +8,7 @@ import {
   TRACING,
 } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { ProtocolTraits } from '../stream/protocol-traits.ts';
-import type { Protocol } from '../stream/stream-info.ts';
+import type { Protocol, StreamInfo } from '../stream/stream-info.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
 const listenerIndex = LISTENER_HTTP.index;
@@ -75,6 +75,13 @@ export class ManagerStats {
 
   record(offset: number, value: number): void {
     this.writer.record(this.base + offset, value);
+  }
+
+  /** The request of a value of `downstream_rq_time`, for clients that ask for exemplars. */
+  exemplify(value: number, { trace, startWallMs }: StreamInfo): void {
+    if (trace?.isSampled !== true) return;
+    const name = `${this.#scope}downstream_rq_time`;
+    this.writer.exemplify?.({ name, value, traceId: trace.traceId, atMs: startWallMs + value });
   }
 
   /** Health checks are counted apart, whatever their answer is. */
