@@ -138,6 +138,7 @@ export class DynamicConfiguration {
       swap: this.#swap,
       resolver: this.#resolver,
       sources: this.#sources,
+      turns: this.#turns,
       statStore,
       clock,
       apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
@@ -158,12 +159,11 @@ export class DynamicConfiguration {
     });
     this.listeners = new DynamicListeners({
       ...options,
+      ...named,
       routes: this.#routes,
       scopes: this.#scopes,
       secrets: this.secrets,
       filters: this.filters,
-      swap: this.#swap,
-      log: upstreamLog.log,
     });
   }
 
@@ -280,8 +280,8 @@ export class DynamicConfiguration {
 
   #collection(settled: () => void): CollectionOptions {
     const { store, clock } = this.#options;
-    const { log: write } = upstreamLog;
-    return { store, clock, resolver: this.#resolver, swap: this.#swap, settled, log: write };
+    const own = { resolver: this.#resolver, swap: this.#swap, turns: this.#turns };
+    return { store, clock, ...own, settled, log: upstreamLog.log };
   }
 
   #open(interest: Interest): void {

@@ -4,7 +4,7 @@ import { counter } from '../../../../stats/templates/spec.ts';
 import { declareKind, type FilterResource } from '../../declare-filter.ts';
 import type { HttpFilter } from '../../http-filters.ts';
 
-export interface FilterChainOptions {
+interface FilterChainOptions {
   /** Absent: requests pass, unless their route has a chain. */
   readonly filters?: readonly HttpFilter[];
 }
