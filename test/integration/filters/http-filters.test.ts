@@ -47,6 +47,21 @@ async function startWith(
 }
 
 describe('HTTP filters', () => {
+  it('go without settings of a route that are optional and not known', async () => {
+    await using upstream = await startHttpUpstream();
+    const config = { '@type': `${TYPE}.wasm.v3.Wasm` };
+    const optional = {
+      '@type': 'type.googleapis.com/envoy.config.route.v3.FilterConfig',
+      is_optional: true,
+      config,
+    };
+    const filter = { name: 'cors', type: 'cors.v3.Cors', config: {} };
+    const policy = { typed_per_filter_config: { other: optional } };
+    const { sluice, port } = await startWith(filter, upstream.port, policy);
+    await using _ = sluice;
+    assert.equal((await fetchOnce({ port, path: '/special' })).status, 200);
+  });
+
   it('cors answers preflights and marks answers for allowed origins only', async () => {
     await using upstream = await startHttpUpstream();
     const filter = { name: 'cors', type: 'cors.v3.Cors', config: {} };
