@@ -60,6 +60,8 @@ export type SupervisorToWorker =
   | { readonly kind: 'close_connections'; readonly id: number; readonly order: CloseOrder }
   /** For the home page. Reply: `refusals` with the same id. */
   | { readonly kind: 'recall_refusals'; readonly id: number }
+  /** Sampled requests by histogram, for OpenMetrics. Reply: `exemplars`. */
+  | { readonly kind: 'recall_exemplars'; readonly id: number }
   /** While a drain is watched. Reply: `connections` with the same id. */
   | { readonly kind: 'count_connections'; readonly id: number }
   /**

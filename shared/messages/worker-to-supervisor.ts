@@ -1,6 +1,7 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
 import type { ConnectionPart } from '../connections/connections.ts';
 import type { Explanation } from '../explain/explanation.ts';
+import type { Exemplar } from './exemplars.ts';
 import type { Refusals } from './refusals.ts';
 import type { StatsReport } from '../stats/report.ts';
 import type { ScriptAnswer } from './script-messages.ts';
@@ -36,6 +37,7 @@ export type WorkerToSupervisor =
       readonly error?: string;
     }
   | { readonly kind: 'refusals'; readonly id: number; readonly refusals: Refusals }
+  | { readonly kind: 'exemplars'; readonly id: number; readonly exemplars: readonly Exemplar[] }
   /** `error` says why there is no explanation. */
   | {
       readonly kind: 'explained';

@@ -84,6 +84,8 @@ export interface Options {
   readonly heapSampling: boolean;
   /** These three are described in docs/admin-security.md. */
   readonly adminReadOnly: boolean;
+  /** Whether the admin interface answers as Envoy's oldest builds do. */
+  readonly legacyAdmin: boolean;
   readonly adminTokenPath: string;
   /** Empty: any host. */
   readonly adminAllowedHosts: readonly string[];

@@ -159,6 +159,15 @@ export interface HttpConnectionManager {
   readonly serverName: string;
   readonly serverHeader: 'OVERWRITE' | 'APPEND_IF_ABSENT' | 'PASS_THROUGH';
   readonly via: string;
+  /** Answers that a failure here made say which; absent: they do not. */
+  readonly proxyStatus?: ProxyStatusOptions;
+  /** Which scheme a destination port of the PROXY protocol stands for; the first list wins. */
+  readonly forwardedProtoPorts?: {
+    readonly https: readonly number[];
+    readonly http: readonly number[];
+  };
+  /** Counts and times the searches for routes. */
+  readonly timesRoutes?: boolean;
   readonly suppressEnvoyHeaders: boolean;
   /** 0 disables each of these. */
   readonly streamIdleTimeoutMs: number;
@@ -202,6 +211,15 @@ export interface HttpConnectionManager {
   readonly internalAddressMatchers?: readonly StringMatcher[];
 }
 
+/** RFC 9209. */
+export interface ProxyStatusOptions {
+  readonly name: string;
+  /** Undefined: no word of what happened but the error's type. */
+  readonly details?: { readonly termination: boolean; readonly flags: boolean };
+  /** The status becomes the one that the RFC recommends for the error. */
+  readonly setsStatus: boolean;
+}
+
 export interface ClientCertForwarding {
   readonly mode: 'FORWARD_ONLY' | 'APPEND_FORWARD' | 'SANITIZE_SET';
   readonly details: readonly ('subject' | 'cert' | 'chain' | 'dns' | 'uri')[];
@@ -213,6 +231,8 @@ export interface Http1ServerOptions {
   readonly allowAbsoluteUrl: boolean;
   readonly enableTrailers: boolean;
   readonly allowChunkedLength: boolean;
+  /** Methods may be any token, not those of Envoy's list alone. */
+  readonly allowsAnyMethod?: boolean;
   /** Protocols that clients may ask for in vain: their requests are served as plain ones. */
   readonly ignoredUpgrades?: readonly StringMatcher[];
   readonly headerCase: 'lower' | 'proper' | 'preserve';

@@ -72,11 +72,17 @@ export type ResourceUpdate =
       readonly cluster: string;
       readonly answers: readonly HostAnswer[];
     }
-  /** `key` is what listeners call it; other sources may have another one of the same name. */
+  /**
+   * `key` is what listeners call it; other sources may have another one of the same name. `more`:
+   * part of a configuration, the next part of which follows; `continues`: the first virtual host is
+   * the rest of the last one of the part before; see route-parts.ts.
+   */
   | {
       readonly op: 'put_route_configuration';
       readonly key: string;
       readonly routes: RouteConfigurationResource;
+      readonly more?: true;
+      readonly continues?: true;
     }
   /** By key. */
   | { readonly op: 'remove_route_configuration'; readonly name: string }

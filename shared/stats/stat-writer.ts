@@ -2,6 +2,7 @@
  * How code on the data path (and in the supervisor) writes statistics. Implemented by the worker's
  * store, which only counts into typed arrays, and by the supervisor's own store.
  */
+import type { Exemplar } from '../messages/exemplars.ts';
 import type { StatTemplate } from './template.ts';
 
 export interface StatWriter {
@@ -24,6 +25,8 @@ export interface StatWriter {
   setGauge(index: number, value: number): void;
   /** Records one value of a histogram, in the unit of its specification. */
   record(index: number, value: number): void;
+  /** A sampled request that stands for a recorded value. Absent: nobody asks for them. */
+  exemplify?(exemplar: Exemplar): void;
   /** This process's own current value of a gauge or unflushed count of a counter. */
   valueOf(index: number): number;
 }

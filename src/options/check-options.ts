@@ -109,6 +109,7 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     scriptFolders: raw.scriptFolders === '' ? [] : raw.scriptFolders.split(','),
     heapSampling: raw.heapSampling,
     adminReadOnly: raw.adminReadOnly,
+    legacyAdmin: raw.legacyAdmin,
     adminTokenPath: raw.adminTokenPath,
     adminAllowedHosts: raw.adminAllowedHosts === '' ? [] : raw.adminAllowedHosts.split(','),
     adminAllowedUids: readUids(raw.adminAllowedUids),

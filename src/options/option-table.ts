@@ -279,6 +279,11 @@ export const optionTable = {
     isOwn: true,
     help: 'Refuse every request to the admin interface that would change the server.',
   },
+  legacyAdmin: {
+    kind: 'flag',
+    isOwn: true,
+    help: "Answer the admin interface as Envoy's oldest builds do: GET changes the server, with a warning, /routes is there, /ready and /server_info say live or draining.",
+  },
   adminTokenPath: {
     kind: 'string',
     fallback: '',

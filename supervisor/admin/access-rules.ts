@@ -13,6 +13,8 @@ import { textResponse } from './http/responses.ts';
 export interface AccessRules {
   /** Every mutation is refused. */
   readonly readOnly?: boolean;
+  /** A GET may change the server, as in Envoy's oldest builds. */
+  readonly isLegacy?: boolean;
   /** Requests must carry it as `authorization: Bearer …`. */
   readonly bearerToken?: string;
   /**
@@ -37,12 +39,13 @@ interface AskedHeaders {
 export function accessRulesOf(
   options: Pick<
     Options,
-    'adminReadOnly' | 'adminTokenPath' | 'adminAllowedHosts' | 'adminAllowedUids'
+    'adminReadOnly' | 'legacyAdmin' | 'adminTokenPath' | 'adminAllowedHosts' | 'adminAllowedUids'
   >,
 ): AccessRules {
   const { adminReadOnly, adminTokenPath, adminAllowedHosts, adminAllowedUids } = options;
   return {
     readOnly: adminReadOnly,
+    isLegacy: options.legacyAdmin,
     ...(adminTokenPath === '' ? {} : { bearerToken: readBearerToken(adminTokenPath) }),
     ...(adminAllowedUids.length === 0 ? {} : { allowedUids: adminAllowedUids }),
     ...(adminAllowedHosts.length === 0

@@ -7,6 +7,7 @@ import type { AccessRules } from './access-rules.ts';
 import type { AdminContext } from './admin-context.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';
 import { offeredRoutes, type AdminRoute, type EndpointRequest } from './admin-route.ts';
+import { getInLog, withGetWarning } from './legacy/get-for-mutations.ts';
 import { renderHelp } from './help.ts';
 import { parseQuery } from '../http-pages/query.ts';
 import { parseRequestTarget } from './http/request-target.ts';
@@ -20,6 +21,11 @@ interface AdminRequest {
   readonly body: string;
   /** For the audit log: address and port, or the unix socket. */
   readonly client: string;
+}
+
+interface RequestTarget {
+  readonly path: string;
+  readonly query: string;
 }
 
 export interface AdminRouter {
@@ -55,23 +61,31 @@ export function createAdminRouter(
     if (route === undefined || route.isOffered?.(context) === false) {
       return textResponse(`invalid path. ${renderHelp(offeredRoutes(routes, context))}`, 404);
     }
-    if (route.mutates && request.method !== 'POST') {
+    if (!route.mutates) return await callEndpoint(route, request, target);
+    return await change(route, request, target);
+  }
+
+  async function change(
+    route: AdminRoute,
+    request: AdminRequest,
+    target: RequestTarget,
+  ): Promise<AdminResponse> {
+    const isOldGet = request.method === 'GET' && rules.isLegacy === true;
+    if (request.method !== 'POST' && !isOldGet) {
       return textResponse(`Method ${request.method} not allowed, POST required.`, 400);
     }
-    const refusal = route.mutates ? refuseMutation(asked, rules) : undefined;
-    if (refusal !== undefined) {
-      audit(request, refusal);
-      return refusal;
-    }
-    const response = await callEndpoint(route, request, target);
-    if (route.mutates) audit(request, response);
-    return response;
+    const refusal = refuseMutation({ header: (name) => header(request, name) }, rules);
+    const response = refusal ?? (await callEndpoint(route, request, target));
+    audit(request, response);
+    if (!isOldGet || refusal !== undefined) return response;
+    context.log('warning', getInLog(target.path));
+    return withGetWarning(response);
   }
 
   async function callEndpoint(
     route: AdminRoute,
     request: AdminRequest,
-    target: { readonly path: string; readonly query: string },
+    target: RequestTarget,
   ): Promise<AdminResponse> {
     try {
       return await route.handle(endpointRequest(request, target), context);
@@ -97,10 +111,7 @@ export function createAdminRouter(
   };
 }
 
-function endpointRequest(
-  request: AdminRequest,
-  target: { readonly path: string; readonly query: string },
-): EndpointRequest {
+function endpointRequest(request: AdminRequest, target: RequestTarget): EndpointRequest {
   const inTarget = parseQuery(target.query);
   const usesForm = inTarget.size === 0 && isForm(header(request, 'content-type'));
   return {

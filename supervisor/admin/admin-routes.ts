@@ -47,6 +47,7 @@ import { answerTap } from './endpoints/tap/tap.ts';
 import { listenTap, TAP_LISTEN_PARAMS } from './endpoints/tap/tap-listen.ts';
 import { WATCH_PARAMS, watchRequests } from './endpoints/watched/watch-requests.ts';
 import { renderHelp } from './help.ts';
+import { legacyRoutes } from './legacy/legacy-routes.ts';
 import { answerHome } from './home/answer-home.ts';
 import { textResponse } from './http/responses.ts';
 import type { MessageTypes } from './message-types.ts';
@@ -59,6 +60,8 @@ export interface AdminRouteParts {
   readonly hasDashboard?: boolean;
   /** Mutations are refused, so that no page offers one. */
   readonly isReadOnly?: boolean;
+  /** Pages of Envoy's oldest builds take the place of newer ones. */
+  readonly isLegacy?: boolean;
   /** Those of modules, for paths that are free. */
   readonly modulePages?: (taken: ReadonlySet<string>) => AdminRoute[];
 }
@@ -70,6 +73,7 @@ export function adminRoutes({
   hasDashboard,
   modulePages,
   isReadOnly,
+  isLegacy,
 }: AdminRouteParts): readonly AdminRoute[] {
   const routes: AdminRoute[] = [
     read({
@@ -94,8 +98,17 @@ export function adminRoutes({
     ...tapRoutes(),
     ...profilerRoutes(profilers),
   ];
+  if (isLegacy === true) replaceRoutes(routes, legacyRoutes(types));
   routes.push(...(modulePages?.(new Set(routes.map(({ path }) => path))) ?? []));
   return routes.sort((left, right) => (left.path < right.path ? -1 : 1));
+}
+
+function replaceRoutes(routes: AdminRoute[], others: readonly AdminRoute[]): void {
+  for (const other of others) {
+    const at = routes.findIndex(({ path }) => path === other.path);
+    if (at < 0) routes.push(other);
+    else routes[at] = other;
+  }
 }
 
 function stateRoutes(types: MessageTypes): AdminRoute[] {
@@ -231,7 +244,8 @@ function statsRoutes(): AdminRoute[] {
     params,
     mutates: false,
     large: true,
-    handle: async (request, context) => await context.stats.read(path, request),
+    handle: async (request, { stats, recent }) =>
+      await stats.read(path, { ...request, exemplars: async () => await recent.exemplars() }),
   });
   const lookups = (command: 'enable' | 'disable' | 'clear', help: string): AdminRoute =>
     mutate({

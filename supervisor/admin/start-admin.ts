@@ -73,6 +73,7 @@ export async function startAdmin(
     types: createMessageTypes(),
     profilers,
     isReadOnly: options.readOnly === true,
+    isLegacy: options.isLegacy === true,
     hasDashboard: context.stats.dashboardStream !== undefined,
     modulePages: (taken) =>
       modulePages(options.modulePages ?? [], taken, () => addressToAsk(addresses[0])),

@@ -13,6 +13,7 @@ import type {
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { splitHosts } from '../../shared/resources/clusters/host-parts.ts';
+import { splitRoutes } from '../../shared/resources/routes/route-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { Deferred } from './deferred.ts';
@@ -183,7 +184,7 @@ export class WorkerHost {
 
   async #applyNow(updates: readonly ResourceUpdate[]): Promise<string | undefined> {
     const { turns } = this.#options;
-    let rest = splitHosts(updates);
+    let rest = splitRoutes(splitHosts(updates));
     const isLarge = firstPart(rest) < rest.length;
     for (;;) {
       // Other workers, and whatever else the loop has to do, come between the parts.
@@ -248,6 +249,7 @@ export class WorkerHost {
       case 'profiled':
       case 'explained':
       case 'refusals':
+      case 'exemplars':
       case 'listed_connections':
       case 'closing_connections':
       case 'scripts':

@@ -14,6 +14,7 @@ import type {
   WorkerConnections,
 } from '../../shared/connections/connections.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
+import type { Exemplar } from '../../shared/messages/exemplars.ts';
 import type { Refusals } from '../../shared/messages/refusals.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type {
@@ -30,6 +31,7 @@ import {
   closeConnections,
   countConnections,
   explain,
+  recallExemplars,
   recallRefusals,
   listConnections,
   profile,
@@ -200,6 +202,15 @@ export class WorkerPool {
         .provisioned()
         .map(async ({ host }) => recallRefusals(host, limitMs).catch(() => ({}))),
     );
+  }
+
+  /** The latest sampled requests of each worker that answers in time. */
+  async recallExemplars(limitMs: number): Promise<readonly Exemplar[]> {
+    const workers = this.#lives.provisioned();
+    const found = await Promise.all(
+      workers.map(async ({ host }) => recallExemplars(host, limitMs).catch(() => [])),
+    );
+    return found.flat();
   }
 
   /** All workers serve the same: any of them knows. Rejects where none answers. */

@@ -5,6 +5,7 @@ import type {
   ConnectionQuestion,
 } from '../../shared/connections/connections.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
+import type { Exemplar } from '../../shared/messages/exemplars.ts';
 import type { Refusals } from '../../shared/messages/refusals.ts';
 import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
@@ -40,6 +41,15 @@ export async function explain(
 export async function recallRefusals(worker: AskedWorker, limitMs: number): Promise<Refusals> {
   const reply = await worker.call((id) => ({ kind: 'recall_refusals', id }), limitMs);
   return reply.kind === 'refusals' ? reply.refusals : {};
+}
+
+/** Its latest sampled requests. */
+export async function recallExemplars(
+  worker: AskedWorker,
+  limitMs: number,
+): Promise<readonly Exemplar[]> {
+  const reply = await worker.call((id) => ({ kind: 'recall_exemplars', id }), limitMs);
+  return reply.kind === 'exemplars' ? reply.exemplars : [];
 }
 
 /** The first rows of a list, or with a number the further ones of one; rejects without an answer. */

@@ -1,4 +1,5 @@
 /** What happened lately, as the admin interface reads it. */
+import type { Exemplar } from '../../shared/messages/exemplars.ts';
 import type { Refusals } from '../../shared/messages/refusals.ts';
 import type { TrafficHistory } from './traffic-history.ts';
 
@@ -8,4 +9,6 @@ export interface RecentView extends Pick<
 > {
   /** What each worker refused last. */
   refusals(): Promise<readonly Refusals[]>;
+  /** The latest sampled requests of all workers. */
+  exemplars(): Promise<readonly Exemplar[]>;
 }

@@ -99,7 +99,7 @@ export interface NamedScopes {
   readonly statPrefix: string;
 }
 
-/** Settings of an HTTP filter that a connection manager names instead of holding them. */
+/** Settings of an HTTP filter that a connection manager or a cluster names instead of holding them. */
 export interface NamedFilter {
   /** Unique for a name, its types and its source; what workers know the settings by. */
   readonly key: string;
@@ -107,8 +107,10 @@ export interface NamedFilter {
   readonly source: ConfigSource;
   /** Full names of the messages that the settings may be. */
   readonly types: readonly string[];
-  /** A listener is not ready before they are there. */
+  /** Its owner is not ready before they are there. */
   readonly waits: boolean;
+  /** The filter stands before the codec of attempts. */
+  readonly isUpstream: boolean;
 }
 
 /** After `--service-node`, `--service-cluster` and `--service-zone`. */
@@ -124,6 +126,8 @@ export interface ResolvedCluster {
   readonly discovery?: Discovery;
   /** What its connections need beside it. */
   readonly secrets: readonly NamedSecret[];
+  /** Settings of filters of its attempts. */
+  readonly namedFilters?: readonly NamedFilter[];
   readonly outlierDetection?: OutlierSettings;
   /** Files for the events of active checks. */
   readonly checkEventLogs?: readonly (readonly string[])[];

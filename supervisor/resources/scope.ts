@@ -61,7 +61,7 @@ export interface ResolveContext {
   /** Told of scopes that stand inside a connection manager, and of those that it names. */
   readonly onInlineScopes?: (scopes: InlineScopes) => void;
   readonly onNamedScopes?: (scopes: NamedScopes) => void;
-  /** Told of filter settings that a connection manager names instead of holding them. */
+  /** Told of filter settings that a connection manager or a cluster names instead of holding them. */
   readonly onNamedFilter?: (filter: NamedFilter) => void;
   /** Told of secrets that a TLS context names instead of holding them. */
   readonly onNamedSecret?: (secret: NamedSecret) => void;

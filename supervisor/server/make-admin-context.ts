@@ -25,7 +25,7 @@ const log = getLogger('admin');
 /** The time limit of a worker that is busy with requests. */
 const EXPLAIN_LIMIT_MS = 5_000;
 /** The home page waits for it. */
-const REFUSALS_LIMIT_MS = 200;
+const RECALL_LIMIT_MS = 200;
 /** The same; it looks at all its connections first. */
 const CONNECTIONS_LIMIT_MS = 10_000;
 
@@ -96,7 +96,8 @@ function makeRecentView({ parts: { recent }, pool }: AdminContextInput): RecentV
     activeHosts: () => recent.activeHosts(),
     openByWorker: () => recent.openByWorker(),
     sickClusters: () => recent.sickClusters(),
-    refusals: async () => await pool.recallRefusals(REFUSALS_LIMIT_MS),
+    refusals: async () => await pool.recallRefusals(RECALL_LIMIT_MS),
+    exemplars: async () => await pool.recallExemplars(RECALL_LIMIT_MS),
   };
 }
 

@@ -2,6 +2,7 @@
  * The statistics endpoints of the admin interface. A read first brings in the workers' deltas, so
  * that a client sees what it just caused; the page itself is streamed.
  */
+import type { Exemplar } from '../../shared/messages/exemplars.ts';
 import type { WaitTracer } from '../loop/contention.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import { LoopTurns, type Steps } from '../loop/loop-turns.ts';
@@ -9,6 +10,8 @@ import { SharedSteps } from '../loop/shared-steps.ts';
 import type { Query } from '../http-pages/query.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';
 import type { StatsPages as StatsEndpoints, StatsQuestion } from './stats-questions.ts';
+import { changesAsJson, changesAsText } from './changes/changes-page.ts';
+import { StatCursors } from './changes/stat-changes.ts';
 import { CONTENT_TYPES } from './exposition.ts';
 import type { EndpointStats } from '../stats/endpoint-stats.ts';
 import { ecmaScriptFilter, re2Filter } from '../stats/name-filter.ts';
@@ -49,16 +52,20 @@ interface Plan {
   readonly families: SharedSteps<readonly Family[]>;
 }
 
+/** The parameters that choose statistics. */
+const CHOOSING = ['filter', 'invert_filter', 'type', 'hidden', 'usedonly'] as const;
 /** Names collected in one step. */
 const NAMES_PER_STEP = 512;
 
 export class StatsPages implements StatsEndpoints {
   readonly #options: StatsPagesOptions;
   readonly #turns: LoopTurns;
+  readonly #cursors: StatCursors;
   #plan: Plan | undefined;
 
   constructor(options: StatsPagesOptions) {
     this.#options = options;
+    this.#cursors = new StatCursors(options.store);
     this.#turns = options.turns ?? new LoopTurns(options.clock);
   }
 
@@ -68,7 +75,7 @@ export class StatsPages implements StatsEndpoints {
 
   async read(
     path: string,
-    { query, accept, acceptEncoding }: StatsQuestion,
+    { query, accept, acceptEncoding, exemplars }: StatsQuestion,
   ): Promise<AdminResponse> {
     if (path === '/stats/recentlookups') return this.#recentLookupsPage();
     const pattern = query.nonEmpty('filter');
@@ -77,7 +84,10 @@ export class StatsPages implements StatsEndpoints {
     const read = readStatsParams({ query, accept, isPrometheus, filter });
     if (!read.ok) return { status: 400, body: read.error };
     await this.#options.beforeRead();
-    const page = this.#page(read.params, query);
+    if (read.params.since !== '') return await this.#changes(read.params, query);
+    const wantsExemplars = read.params.exposition === 'openmetrics';
+    const found = wantsExemplars ? await exemplars?.() : undefined;
+    const page = this.#page(read.params, query, found ?? []);
     return read.params.isGzipped && acceptsGzip(acceptEncoding)
       ? { ...page, isGzipped: true }
       : page;
@@ -128,7 +138,19 @@ export class StatsPages implements StatsEndpoints {
     return names;
   }
 
-  #page(params: StatsParams, query: Query): AdminResponse {
+  async #changes({ since, format, selection }: StatsParams, query: Query): Promise<AdminResponse> {
+    const choice = CHOOSING.map((name) => query.first(name) ?? '').join('\n');
+    const atMs = this.#options.clock.wallMs();
+    const segments = await this.#options.view.segments();
+    const asked = { since, choice, selection, atMs };
+    const changes = await this.#turns.run(this.#cursors.changes(asked, segments));
+    if (typeof changes === 'string') return { status: 400, body: changes };
+    return format === 'json'
+      ? { status: 200, contentType: 'application/json', body: changesAsJson(changes) }
+      : { status: 200, body: changesAsText(changes) };
+  }
+
+  #page(params: StatsParams, query: Query, exemplars: readonly Exemplar[]): AdminResponse {
     const { format } = params;
     switch (format) {
       case 'text':
@@ -146,7 +168,7 @@ export class StatsPages implements StatsEndpoints {
         return {
           status: 200,
           ...(contentType === undefined ? {} : { contentType }),
-          body: this.#prometheusBody(params),
+          body: this.#prometheusBody(params, exemplars),
         };
       }
     }
@@ -162,12 +184,15 @@ export class StatsPages implements StatsEndpoints {
     yield* page({ store, segments, endpoints, selection, histogramMode, boundsOf });
   }
 
-  *#prometheusBody(params: StatsParams): Generator<string | Uint8Array> {
+  *#prometheusBody(
+    params: StatsParams,
+    exemplars: readonly Exemplar[],
+  ): Generator<string | Uint8Array> {
     const { prometheusMode: histogramMode } = params;
     const { store, endpoints, boundsOf, view } = this.#options;
     const segments = yield* view.inSteps();
     const families = yield* this.#planOf(segments).families.result();
-    const page = { ...params, store, endpoints, histogramMode, boundsOf, families };
+    const page = { ...params, store, endpoints, histogramMode, boundsOf, families, exemplars };
     yield* params.exposition === 'protobuf' ? protobufPage(page) : prometheusPage(page);
   }
 

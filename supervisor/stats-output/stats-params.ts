@@ -23,6 +23,7 @@ import type { HistogramMode } from './render/histogram-text.ts';
 import type { PrometheusHistogramMode } from './render/prometheus-histograms.ts';
 
 type StatsFormat = 'text' | 'json' | 'html' | 'prometheus';
+type AskedFormat = StatsFormat | 'openmetrics';
 
 export interface StatsParams {
   readonly format: StatsFormat;
@@ -40,6 +41,8 @@ export interface StatsParams {
   readonly isGzipped: boolean;
   /** The limit of buckets of a native histogram. */
   readonly maxNativeBuckets: number;
+  /** A cursor of an earlier answer; empty: the whole page. */
+  readonly since: string;
 }
 
 export type StatsParamsResult =
@@ -54,12 +57,14 @@ const KINDS: ReadonlyMap<string, StatKind | undefined> = new Map([
   ['Histograms', 'histogram'],
   ['TextReadouts', 'text_readout'],
 ]);
-const FORMATS: ReadonlyMap<string, StatsFormat> = new Map([
+const FORMATS: ReadonlyMap<string, AskedFormat> = new Map([
   ['text', 'text'],
   ['json', 'json'],
   ['html', 'html'],
   ['active-html', 'html'],
   ['prometheus', 'prometheus'],
+  // Prometheus' own families with what OpenMetrics adds: help, and requests that stand for values.
+  ['openmetrics', 'openmetrics'],
 ]);
 const BUCKETS_HELP = 'Histogram bucket display mode';
 
@@ -106,6 +111,7 @@ const PARAMS = {
   prom_protobuf: flag(),
   openmetrics: flag(),
   gzip: flag(),
+  since: text('What changed since the answer that gave this cursor; now begins'),
 };
 
 type Given = ParamValues<typeof PARAMS>;
@@ -118,10 +124,17 @@ export const STATS_SHOWN: readonly ShownParam[] = shownParams(PARAMS, [
   'format',
   'type',
   'histogram_buckets',
+  'since',
 ]);
 
 export const PROMETHEUS_SHOWN: readonly ShownParam[] = [
   ...shownParams(PARAMS, ['usedonly', 'text_readouts', 'filter', 'invert_filter']),
+  {
+    kind: 'enum',
+    name: 'format',
+    help: 'OpenMetrics has help texts, and sampled requests that stand for values',
+    choices: ['prometheus', 'openmetrics'],
+  },
   {
     kind: 'enum',
     name: 'histogram_buckets',
@@ -150,8 +163,9 @@ export function readStatsParams({
   if (typeof filter === 'string') return { ok: false, error: filter };
   const given = readParams(PARAMS, query);
   if (given instanceof BadParam) return { ok: false, error: given.text };
-  const format = isPrometheus ? 'prometheus' : given.format;
-  const exposition = chooseExposition(given, accept);
+  const isOpenMetrics = given.format === 'openmetrics';
+  const format = isPrometheus || given.format === 'openmetrics' ? 'prometheus' : given.format;
+  const exposition = isOpenMetrics ? 'openmetrics' : chooseExposition(given, accept);
   const error = bucketError(given.histogram_buckets, format, exposition);
   if (error !== undefined) return { ok: false, error };
   return {
@@ -162,10 +176,11 @@ export function readStatsParams({
       histogramMode: histogramMode(given.histogram_buckets),
       prometheusMode: prometheusMode(given.histogram_buckets),
       textReadouts: given.text_readouts,
-      hasHelp: given.help,
+      hasHelp: given.help || isOpenMetrics,
       exposition,
       isGzipped: given.gzip,
       maxNativeBuckets: given.native_histogram_max_buckets,
+      since: isPrometheus ? '' : (given.since ?? ''),
     },
   };
 }

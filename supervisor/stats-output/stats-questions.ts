@@ -1,4 +1,5 @@
 /** What the admin interface asks of the statistics. Types only. */
+import type { Exemplar } from '../../shared/messages/exemplars.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';
 import type { Query } from '../http-pages/query.ts';
 
@@ -7,6 +8,8 @@ export interface StatsQuestion {
   /** The headers `accept` and `accept-encoding`, empty when absent. */
   readonly accept: string;
   readonly acceptEncoding: string;
+  /** For OpenMetrics: the latest sampled requests. Absent: there are none. */
+  readonly exemplars?: () => Promise<readonly Exemplar[]>;
 }
 
 export interface StatsPages {

@@ -32,7 +32,7 @@ export class LingeringListener implements ShownVersion {
     this.versionInfo = versionInfo;
     this.lastUpdatedMs = lastUpdatedMs;
     this.hasConnectionManager = managers.length > 0;
-    this.hasDiscoveredFilter = managers.some(hasDiscoveredFilter);
+    this.hasDiscoveredFilter = resolved.namedFilters.length > 0;
     this.#message = JSON.stringify(message);
     const inline: Inline = { routes, scopes: resolved.inlineScopes };
     this.#inline = JSON.stringify(inline);
@@ -55,8 +55,4 @@ export function* connectionManagersOf({
     const last = chain?.networkFilters.at(-1);
     if (last?.kind === 'http_connection_manager') yield last;
   }
-}
-
-export function hasDiscoveredFilter({ filters }: HttpConnectionManager): boolean {
-  return filters.some(({ kind }) => kind === 'discovered');
 }

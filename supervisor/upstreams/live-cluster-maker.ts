@@ -1,6 +1,6 @@
 /** Makes the live versions of clusters, with what all of them share. */
 import type { NamedSecret } from '../resolved/named-secret.ts';
-import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
+import type { NamedFilter, ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { ResourceUse } from '../store/resource-use.ts';
 import type { BreakerSlots } from './breakers/breaker-slots.ts';
@@ -19,6 +19,7 @@ const MERGE_WINDOW_MS = 1000;
 /** What clusters need of control planes and files. */
 export interface ClusterDependencies extends DiscoveredSources {
   readonly secrets: { use(secret: NamedSecret): ResourceUse };
+  readonly filters: { use(filter: NamedFilter): ResourceUse };
   /** How many clusters wait until they may be used. */
   clustersWarming(count: number): void;
 }
@@ -75,7 +76,10 @@ export class LiveClusterMaker {
       resolved,
       version: ++this.#version,
       slots: () => (this.#slots ??= new OutlierSlots(outlierFd)),
-      needs: resolved.secrets.map((secret) => this.#needs.secrets.use(secret)),
+      needs: [
+        ...resolved.secrets.map((secret) => this.#needs.secrets.use(secret)),
+        ...(resolved.namedFilters ?? []).map((filter) => this.#needs.filters.use(filter)),
+      ],
       makeSource: (sink) => this.#sources.make(resolved, sink),
       merges: new MergeWindow({ windowMs, clock, count: countUpdate }),
     });

@@ -82,6 +82,7 @@ const routesLog = getLogger('rds');
 export class DynamicConfiguration {
   readonly listeners: DynamicListeners;
   readonly secrets: NamedResources<NamedSecret>;
+  readonly filters: NamedResources<NamedFilter>;
   readonly #options: DynamicConfigurationOptions;
   readonly #kept: KeptResources | undefined;
   readonly #sources: DiscoverySources;
@@ -90,7 +91,6 @@ export class DynamicConfiguration {
   readonly #turns: LoopTurns;
   readonly #routes: NamedResources<NamedRoutes>;
   readonly #scopes: NamedResources<NamedScopes>;
-  readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
   readonly #wantedRoutes: WantedRoutes;
   readonly #subscriptions: OpenSubscription[] = [];
@@ -138,6 +138,7 @@ export class DynamicConfiguration {
       swap: this.#swap,
       resolver: this.#resolver,
       sources: this.#sources,
+      turns: this.#turns,
       statStore,
       clock,
       apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
@@ -149,7 +150,7 @@ export class DynamicConfiguration {
     this.#scopes = discoverScopes({ ...named, secrets, routes: this.#routes });
     const wantable = { ...named, routes: this.#routes, scopes: this.#scopes };
     this.#wantedRoutes = new WantedRoutes(wantable);
-    this.#filters = discoverFilters({ ...named, secrets });
+    this.filters = discoverFilters({ ...named, secrets });
     this.#runtime = new RuntimeDiscovery({
       layers: options.resolved.runtimeLayers,
       runtime: options.runtime,
@@ -158,12 +159,11 @@ export class DynamicConfiguration {
     });
     this.listeners = new DynamicListeners({
       ...options,
+      ...named,
       routes: this.#routes,
       scopes: this.#scopes,
       secrets: this.secrets,
-      filters: this.#filters,
-      swap: this.#swap,
-      log: upstreamLog.log,
+      filters: this.filters,
     });
   }
 
@@ -252,7 +252,7 @@ export class DynamicConfiguration {
     this.#kept?.close();
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.length = 0;
-    this.#filters.close();
+    this.filters.close();
     this.#swap.close();
     this.#runtime.close();
     this.listeners.close();
@@ -280,8 +280,8 @@ export class DynamicConfiguration {
 
   #collection(settled: () => void): CollectionOptions {
     const { store, clock } = this.#options;
-    const { log: write } = upstreamLog;
-    return { store, clock, resolver: this.#resolver, swap: this.#swap, settled, log: write };
+    const own = { resolver: this.#resolver, swap: this.#swap, turns: this.#turns };
+    return { store, clock, ...own, settled, log: upstreamLog.log };
   }
 
   #open(interest: Interest): void {

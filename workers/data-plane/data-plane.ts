@@ -5,12 +5,13 @@
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
+import { routesIn } from '../../shared/resources/routes/route-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, TapCommand } from './data-plane-commands.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
-import { buildRouteTable } from '../routing/route-table.ts';
+import { buildRouteTable, routeTableSteps } from '../routing/route-table.ts';
 import { makeClusterFilters } from './filter-parts.ts';
 import { makeClients } from './make-clients.ts';
 import { checkingDuty, makeRouteDemand, makeTaps, upstreamNotices } from './notices.ts';
@@ -45,6 +46,10 @@ import { heldBytes } from './worker-held-bytes.ts';
 
 /** A listener with more filter chains is made in slices: a chain takes a third of a millisecond. */
 const CHAINS_AT_ONCE = 16;
+/** The same of routes, each of which takes some microseconds. */
+const ROUTES_AT_ONCE = 256;
+
+type PutRoutes = Extract<ResourceUpdate, { readonly op: 'put_route_configuration' }>;
 
 /** Makes a data plane that has nothing to serve yet. */
 export function createDataPlane(env: DataPlaneEnv): DataPlane {
@@ -224,10 +229,8 @@ class WorkerDataPlane implements DataPlane {
       case 'put_host_answers':
         return () => this.#clusters.get(update.cluster)?.wantedHosts?.answered(update.answers);
       case 'put_route_configuration': {
-        const table = buildRouteTable(update.routes, this.#runtime);
-        return () => {
-          this.#routes.put(update.key, table, holdViews(update.routes, this.#env.stats));
-        };
+        const steps = this.#routeSteps(update);
+        return routesIn(update.routes) > ROUTES_AT_ONCE ? steps : finish(steps);
       }
       case 'remove_route_configuration':
         return () => this.#routes.remove(update.name);
@@ -245,6 +248,11 @@ class WorkerDataPlane implements DataPlane {
           this.#listeners.remove(update.name);
         };
     }
+  }
+
+  *#routeSteps({ key, routes }: PutRoutes): Steps<Change> {
+    const table = yield* routeTableSteps(routes, this.#runtime);
+    return () => this.#routes.put(key, table, holdViews(routes, this.#env.stats));
   }
 
   #prepareListener(listener: ListenerResource): Change | Steps<Change> {

@@ -13,6 +13,8 @@ import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
 import type { FilterFactory } from '../stream/filter.ts';
 import { withListener } from '../filters/http/listened-tap-filter.ts';
+import { ManagerLedger } from '../manager/manager-ledger.ts';
+import { timedRoutes } from '../manager/route-lookups.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
@@ -45,9 +47,10 @@ export function compileManager(
   context: ChainContext,
 ): CompiledFilter {
   const { env, loop, runtime } = context;
-  const routes = routeSource(config, context);
+  const plainRoutes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName, traitsOf);
+  const { source: routes, ledger } = countedRoutes(config, plainRoutes, stats, context);
   const makePolicy = policyMaker(config, routes, env);
   const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
@@ -76,7 +79,7 @@ export function compileManager(
     loop,
     makeCodec: codecs.make,
     stats,
-    refusals: context.refusals,
+    ledger,
     policy: makePolicy(stats),
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
@@ -138,6 +141,16 @@ const NOBODY_COUNTS: UnderscoreCounts = {
   countDroppedHeader: () => undefined,
   countRefusedUnderscore: () => undefined,
 };
+
+function countedRoutes(
+  { timesRoutes }: HttpConnectionManager,
+  source: RouteSource,
+  stats: ManagerStats,
+  { env, refusals }: ChainContext,
+): ReturnType<typeof timedRoutes> {
+  if (timesRoutes === true) return timedRoutes(source, env.clock, stats, refusals);
+  return { source, ledger: new ManagerLedger(stats, refusals) };
+}
 
 function tooLargeCounters(
   stats: ManagerStats,

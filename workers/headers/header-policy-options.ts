@@ -42,4 +42,6 @@ export type ManagerOptions = Pick<
   | 'ipDetection'
   | 'earlyMutations'
   | 'appendXForwardedPort'
+  | 'proxyStatus'
+  | 'forwardedProtoPorts'
 >;

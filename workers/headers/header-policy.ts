@@ -18,6 +18,8 @@ import { JOINED_IN_REQUESTS } from '../stream/joined-headers.ts';
 import type { HeaderMutation } from '../routing/header-mutations.ts';
 import { compileHeaderRules } from '../routing/header-rules.ts';
 import { compileIpDetection, type DetectedClient } from './ip-detection.ts';
+import { ownScheme, schemeOf } from './forwarded-proto.ts';
+import { writeProxyStatus } from './proxy-status.ts';
 import { httpDate } from './http-date.ts';
 import { stripPort, stripTrailingDot } from './host-normalization.ts';
 import { compilePathPolicy } from './path-normalization.ts';
@@ -31,7 +33,6 @@ import {
   rejected,
   redirectTo,
   isSingleAddress,
-  schemeOf,
   PATH_REFUSED,
   UNDERSCORE_REFUSED,
 } from './request-refusals.ts';
@@ -123,6 +124,9 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     }
     this.onInformational(headers, info);
     if (options.via !== '') headers.append('via', options.via, ', ');
+    if (options.proxyStatus !== undefined) {
+      writeProxyStatus(headers, info, options.proxyStatus);
+    }
   }
 
   onRequestTrailers(trailers: HeaderMap, info: StreamInfo): RequestRefusal | undefined {
@@ -198,7 +202,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   #writeForwardedHeaders(headers: HeaderMap, info: StreamInfo): void {
     const { useRemoteAddress, xffNumTrustedHops, schemeOverwrite, appendXForwardedPort } =
       this.#options;
-    const encrypted = info.connection.tls === undefined ? 'http' : 'https';
+    const encrypted = ownScheme(info.connection, this.#options.forwardedProtoPorts);
     if (this.#scan.forwardedProto === undefined || (useRemoteAddress && xffNumTrustedHops === 0)) {
       if (this.#scan.forwardedProto === undefined) headers.add('x-forwarded-proto', encrypted);
       else headers.set('x-forwarded-proto', encrypted);

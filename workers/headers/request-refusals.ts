@@ -31,9 +31,3 @@ export function join(headers: HeaderMap, name: string): string | undefined {
 export function isSingleAddress(forwardedFor: string | undefined): boolean {
   return forwardedFor !== undefined && !forwardedFor.includes(',');
 }
-
-export function schemeOf(forwardedProto: string, fallback: string): string {
-  if (forwardedProto === 'http' || forwardedProto === 'https') return forwardedProto;
-  const lower = forwardedProto.toLowerCase();
-  return lower === 'http' || lower === 'https' ? lower : fallback;
-}

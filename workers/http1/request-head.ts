@@ -5,15 +5,24 @@ import type { HeaderBlockParser } from './header-block.ts';
 import { parseAbsoluteTarget } from './absolute-target.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
-/** Envoy's list; other methods are refused. */
+/** Envoy's list; other methods are refused where not any token is allowed. */
 const METHODS = new Set(
   `ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MOVE
   MSEARCH NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT QUERY REBIND REPORT SEARCH SOURCE SUBSCRIBE
   TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE`.split(/\s+/),
 );
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+const LISTED_STARTS = new Uint8Array(256);
+for (const method of METHODS) LISTED_STARTS[method.charCodeAt(0)] = 1;
+const TOKEN_STARTS = new Uint8Array(256).map((_, byte) =>
+  TOKEN.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+
 /** 1 at the bytes that a method may begin with. */
-export const FIRST_LETTERS = new Uint8Array(256);
-for (const method of METHODS) FIRST_LETTERS[method.charCodeAt(0)] = 1;
+export function methodStarts({ allowsAnyMethod }: RequestHeadOptions): Uint8Array {
+  return allowsAnyMethod === true ? TOKEN_STARTS : LISTED_STARTS;
+}
 
 const VERSION = /^HTTP\/[0-9]\.[0-9]$/;
 /** A host or an address, and a port. */
@@ -26,6 +35,8 @@ export interface RequestHeadOptions {
   readonly acceptHttp10: boolean;
   readonly allowAbsoluteUrl: boolean;
   readonly defaultHostForHttp10: string;
+  /** A method may be any token. */
+  readonly allowsAnyMethod?: boolean;
 }
 
 /** What the request line says beside the map: the version, and whether the target was absolute. */
@@ -80,7 +91,9 @@ function parseRequestLine(
   const firstBlank = line.indexOf(' ');
   if (firstBlank < 0) return parseErrors.codec;
   const method = line.slice(0, firstBlank);
-  if (!METHODS.has(method)) return parseErrors.codec;
+  if (!METHODS.has(method) && !(request.options.allowsAnyMethod === true && TOKEN.test(method))) {
+    return parseErrors.codec;
+  }
   const secondBlank = line.indexOf(' ', firstBlank + 1);
   const targetEnd = secondBlank < 0 ? line.length : secondBlank;
   const target = line.slice(firstBlank + 1, targetEnd);

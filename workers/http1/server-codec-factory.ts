@@ -15,6 +15,7 @@ export function http1ServerCodecs(config: HttpConnectionManager): ServerCodecFac
     acceptHttp10: http1.acceptHttp10,
     allowAbsoluteUrl: http1.allowAbsoluteUrl,
     defaultHostForHttp10: http1.defaultHostForHttp10,
+    ...(http1.allowsAnyMethod === true && { allowsAnyMethod: true }),
     maxHeaderBytes: config.maxRequestHeadersKb * 1024,
     maxHeaderCount: config.maxRequestHeadersCount,
     enableTrailers: http1.enableTrailers,

@@ -23,7 +23,7 @@ import { PipelinedInput, type RequestReader } from './pipelined-input.ts';
 import {
   connectBodyError,
   earlyLineError,
-  FIRST_LETTERS,
+  methodStarts,
   parseRequestHead,
 } from './request-head.ts';
 import { Http1ResponseWriter, type Http1ServerLimits } from './response-writer.ts';
@@ -43,6 +43,7 @@ export class Http1ServerCodec
   readonly #head: HeadReader;
   readonly #block: HeaderBlockParser;
   readonly #chunks: ChunkedDecoder;
+  readonly #methodStarts: Uint8Array;
   #stream: RequestDecoder | undefined = undefined;
   #readState: ReadState = 'head';
   /** The last byte between two messages was a CR, whose LF may come with the next read. */
@@ -58,6 +59,7 @@ export class Http1ServerCodec
   constructor(wire: Wire, owner: ServerCodecOwner, limits: Http1ServerLimits) {
     super(wire, owner, limits);
     const request = { line: this.line, options: limits };
+    this.#methodStarts = methodStarts(limits);
     this.#head = new HeadReader(limits, (text, headers, block) =>
       parseRequestHead(text, headers, block, request),
     );
@@ -134,7 +136,7 @@ export class Http1ServerCodec
   #readHead(input: Buffer, start: number, end: number): number {
     if (this.#stream === undefined && this.#head.isEmpty) {
       const byte = input[start];
-      const begins = byte !== undefined && FIRST_LETTERS[byte] === 1;
+      const begins = byte !== undefined && this.#methodStarts[byte] === 1;
       if (!begins || this.#isAfterCr) return this.#readBetween(byte, start, end);
       this.#beginStream();
     }

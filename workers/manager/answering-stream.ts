@@ -161,9 +161,9 @@ export abstract class AnsweringStream {
     const { policy, loop } = manager.parts;
     this.isResponseStarted = true;
     info.responseHeaders = headers;
-    info.responseCode = headers.status;
     info.firstDownstreamTxMs = loop.clock.ms;
     policy.onResponse(headers, info, loop.clock.wallMs);
+    info.responseCode = headers.status;
     info.trace?.onResponse(headers);
     manager.ledger.answered(info, headers.status);
     if (!this.isRequestComplete) manager.ledger.answeredEarly();

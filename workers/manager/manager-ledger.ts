@@ -107,8 +107,11 @@ export class ManagerLedger implements RequestLedger<StreamInfo> {
     this.#stats.lower(CX_UPGRADES_ACTIVE);
   }
 
-  ended(_: StreamInfo, tookMs: number): void {
+  ended(info: StreamInfo, tookMs: number): void {
     this.#stats.lower(RQ_ACTIVE);
-    if (tookMs >= 0) this.#stats.record(RQ_TIME, Math.round(tookMs));
+    if (tookMs < 0) return;
+    const value = Math.round(tookMs);
+    this.#stats.record(RQ_TIME, value);
+    if (info.trace !== undefined) this.#stats.exemplify(value, info);
   }
 }

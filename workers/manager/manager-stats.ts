@@ -8,7 +8,7 @@ import {
   TRACING,
 } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { ProtocolTraits } from '../stream/protocol-traits.ts';
-import type { Protocol } from '../stream/stream-info.ts';
+import type { Protocol, StreamInfo } from '../stream/stream-info.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
 const listenerIndex = LISTENER_HTTP.index;
@@ -42,6 +42,7 @@ export class ManagerStats {
   readonly #tracingBase: number;
   readonly #traitsOf: TraitsOf;
   readonly #codecBases = new Map<ProtocolTraits, number>();
+  readonly #addedBases: number[] = [];
   #doorBase: number | undefined = undefined;
   readonly #scope: string;
 
@@ -74,6 +75,13 @@ export class ManagerStats {
 
   record(offset: number, value: number): void {
     this.writer.record(this.base + offset, value);
+  }
+
+  /** The request of a value of `downstream_rq_time`, for clients that ask for exemplars. */
+  exemplify(value: number, { trace, startWallMs }: StreamInfo): void {
+    if (trace?.isSampled !== true) return;
+    const name = `${this.#scope}downstream_rq_time`;
+    this.writer.exemplify?.({ name, value, traceId: trace.traceId, atMs: startWallMs + value });
   }
 
   /** Health checks are counted apart, whatever their answer is. */
@@ -121,9 +129,16 @@ export class ManagerStats {
     this.writer.increment(this.useProtocol(traits) + traits.unsupportedMetadata);
   }
 
+  /** Statistics below the same prefix that only some managers have; gives their base. */
+  addBlock(template: Parameters<StatWriter['defineBlock']>[0]): number {
+    const base = this.writer.defineBlock(template, this.#scope);
+    this.#addedBases.push(base);
+    return base;
+  }
+
   /** Parts of an answer stayed here, because nothing of their kind may leave. */
   countDroppedParts(count: number): void {
-    this.#doorBase ??= this.writer.defineBlock(ANSWER_DOOR, this.#scope);
+    this.#doorBase ??= this.addBlock(ANSWER_DOOR);
     this.writer.add(this.#doorBase + ANSWER_DOOR.index.rs_unfit_parts_dropped, count);
   }
 
@@ -132,6 +147,6 @@ export class ManagerStats {
     this.writer.releaseBlock(this.#tracingBase);
     this.writer.releaseBlock(this.#listenerBase);
     for (const base of this.#codecBases.values()) this.writer.releaseBlock(base);
-    if (this.#doorBase !== undefined) this.writer.releaseBlock(this.#doorBase);
+    for (const base of this.#addedBases) this.writer.releaseBlock(base);
   }
 }

@@ -16,8 +16,7 @@ import type { RequestTracer } from '../stream/request-trace.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
 import type { LocalReplyRewriter } from '../filter-chain/local-reply.ts';
-import type { LastRefusals } from './last-refusals.ts';
-import { ManagerLedger } from './manager-ledger.ts';
+import type { ManagerLedger } from './manager-ledger.ts';
 import type { ManagerStats } from './manager-stats.ts';
 import type { HeaderPolicy } from './types.ts';
 
@@ -42,7 +41,8 @@ export interface ManagerParts {
   /** What its connections speak. */
   readonly makeCodec: ServerCodecFactory;
   readonly stats: ManagerStats;
-  readonly refusals: Pick<LastRefusals, 'note'>;
+  /** Where its requests are counted. */
+  readonly ledger: ManagerLedger;
   readonly policy: HeaderPolicy;
   readonly accessLogs: readonly AccessLog[];
   readonly rewriteLocalReply: LocalReplyRewriter | undefined;
@@ -78,7 +78,7 @@ export class ConnectionManager {
       delayMs > 0 ? parts.loop.timers.list(delayMs) : undefined;
     this.config = config;
     this.parts = parts;
-    this.ledger = new ManagerLedger(parts.stats, parts.refusals);
+    this.ledger = parts.ledger;
     const { overload } = parts;
     const scaled = (timeout: ScaledTimeout, delayMs: number): TimerList | undefined =>
       delayMs > 0 ? overload.timeouts(timeout, delayMs) : undefined;

@@ -2,6 +2,7 @@
 import { errorText } from '../../shared/text/error-text.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
+import type { WorkerStatStore } from '../stats/worker-stat-store.ts';
 import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 
 export type Question = Extract<
@@ -10,6 +11,7 @@ export type Question = Extract<
     readonly kind:
       | 'explain'
       | 'recall_refusals'
+      | 'recall_exemplars'
       | 'list_connections'
       | 'list_further_connections'
       | 'close_connections';
@@ -20,6 +22,7 @@ export function isQuestion(command: SupervisorToWorker): command is Question {
   switch (command.kind) {
     case 'explain':
     case 'recall_refusals':
+    case 'recall_exemplars':
     case 'list_connections':
     case 'list_further_connections':
     case 'close_connections':
@@ -33,6 +36,7 @@ export function isQuestion(command: SupervisorToWorker): command is Question {
 export async function answerQuestion(
   question: Question,
   dataPlane: Pick<DataPlane, 'explain' | 'connections' | 'refusals'>,
+  stats: Pick<WorkerStatStore, 'exemplars'>,
 ): Promise<WorkerToSupervisor> {
   const { id } = question;
   const { connections } = dataPlane;
@@ -45,6 +49,8 @@ export async function answerQuestion(
       };
     case 'recall_refusals':
       return { kind: 'refusals', id, refusals: dataPlane.refusals.read() };
+    case 'recall_exemplars':
+      return { kind: 'exemplars', id, exemplars: stats.exemplars.read() };
     case 'list_connections':
       return {
         kind: 'listed_connections',

@@ -11,6 +11,7 @@ import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import { joinHosts } from '../../shared/resources/clusters/host-parts.ts';
+import { joinRoutes } from '../../shared/resources/routes/route-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import { EMPTY_REPORT } from '../../shared/stats/report.ts';
 import { WORKER_EXCEPTIONS } from '../../shared/stats/templates/server.ts';
@@ -131,7 +132,7 @@ export class CommandedWorker {
 
   #obey(command: StartedCommand, { dataPlane, stats }: Started): void {
     if (isDrainCommand(command)) return this.#obeyDrain(command, dataPlane);
-    if (isQuestion(command)) return void this.#answer(command, dataPlane);
+    if (isQuestion(command)) return void this.#answer(command, { dataPlane, stats });
     switch (command.kind) {
       case 'apply':
         return this.#apply(command, dataPlane);
@@ -193,7 +194,7 @@ export class CommandedWorker {
     this.#kept = [];
     const { id } = command;
     try {
-      const settled = dataPlane.apply(joinHosts(updates));
+      const settled = dataPlane.apply(joinRoutes(joinHosts(updates)));
       const tell = (error?: unknown): void => this.#tellApplied(id, error);
       if (settled === undefined) tell();
       else void settled.then(() => tell(), tell);
@@ -237,8 +238,8 @@ export class CommandedWorker {
     this.#reply({ kind: 'stopped_listening', id: command.id });
   }
 
-  async #answer(question: Question, dataPlane: DataPlane): Promise<void> {
-    this.#reply(await answerQuestion(question, dataPlane));
+  async #answer(question: Question, { dataPlane, stats }: Started): Promise<void> {
+    this.#reply(await answerQuestion(question, dataPlane, stats));
   }
 
   async #profile({ id, ...what }: Extract<StartedCommand, { kind: 'profile' }>): Promise<void> {

@@ -2,6 +2,7 @@
  * The routes of one virtual host: the first in order that fits wins. Long lists are indexed by what
  * every matching path begins with, so that a request looks only at routes that can match its path.
  */
+import { ITEMS_PER_STEP, type Steps } from '../loop/sliced-work.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { CompiledRoute } from './compiled-route.ts';
@@ -16,8 +17,8 @@ export type RouteFinder = (
   info: StreamInfo,
 ) => CompiledRoute | undefined;
 
-export function makeRouteFinder(routes: readonly CompiledRoute[]): RouteFinder {
-  return routes.length <= SHORT_LIST ? tryEach(routes) : tryIndexed(routes);
+export function* routeFinderSteps(routes: readonly CompiledRoute[]): Steps<RouteFinder> {
+  return routes.length <= SHORT_LIST ? tryEach(routes) : yield* tryIndexed(routes);
 }
 
 function tryEach(routes: readonly CompiledRoute[]): RouteFinder {
@@ -33,7 +34,7 @@ interface Indexed {
 }
 
 /** One map per length of literal prefix, each from the prefix to its routes in order. */
-function tryIndexed(routes: readonly CompiledRoute[]): RouteFinder {
+function* tryIndexed(routes: readonly CompiledRoute[]): Steps<RouteFinder> {
   const byLength = new Map<number, Map<string, Indexed[]>>();
   for (const [position, route] of routes.entries()) {
     const prefix = route.literalPrefix;
@@ -42,6 +43,7 @@ function tryIndexed(routes: readonly CompiledRoute[]): RouteFinder {
     const list = group.get(prefix) ?? [];
     group.set(prefix, list);
     list.push({ position, route });
+    if ((position + 1) % ITEMS_PER_STEP === 0) yield;
   }
   const groups = [...byLength].map(([length, lists]) => ({ length, lists }));
   return (headers, path, info) => {

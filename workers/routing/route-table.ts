@@ -10,28 +10,44 @@ import type {
 import type { HeaderMap } from '../stream/header-map.ts';
 import { compileMatcherTree, type TreeMatcher } from '../matching/matcher-tree.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
+import { finish, type Steps } from '../loop/sliced-work.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import { compileTlsRedirect } from './answered-route.ts';
 import { compileRoute, type CompiledRoute } from './compiled-route.ts';
 import { DomainIndex } from './domain-index.ts';
 import { tryRoutes } from './explained/explain-routes.ts';
-import { makeRouteFinder, type RouteFinder } from './route-list.ts';
+import { routeFinderSteps, type RouteFinder } from './route-list.ts';
 import type { ResolvedRoute, RouteTable } from '../stream/route.ts';
 import { compileVirtualClusters } from './virtual-clusters.ts';
-import { makeWhenAsked } from './when-asked.ts';
+import { whenAskedSteps } from './when-asked.ts';
 
-/** Throws when a resource could not have passed the supervisor's checks. */
+/** Virtual hosts whose domains are put into the index in one step. */
+const HOSTS_PER_STEP = 256;
+/** Routes that are compiled in one step; each takes some microseconds. */
+const ROUTES_PER_STEP = 64;
+
+/** As `routeTableSteps`, for a table that is not large. */
 export function buildRouteTable(
   table: RouteConfigurationResource,
   runtime: Runtime = new WorkerRuntime(),
 ): RouteTable {
+  return finish(routeTableSteps(table, runtime));
+}
+
+/** Throws when a resource could not have passed the supervisor's checks. */
+export function* routeTableSteps(
+  table: RouteConfigurationResource,
+  runtime: Runtime,
+): Steps<RouteTable> {
   const hosts = new DomainIndex<() => CompiledHost>(table.ignorePortInHostMatching);
+  let indexed = 0;
   for (const virtualHost of table.virtualHosts) {
-    const host = makeWhenAsked(table.virtualHosts.length, () =>
-      compileVirtualHost(virtualHost, table, runtime),
+    const host = yield* whenAskedSteps(table.virtualHosts.length, () =>
+      virtualHostSteps(virtualHost, table, runtime),
     );
     for (const domain of virtualHost.domains) hosts.add(domain, host);
+    if (++indexed % HOSTS_PER_STEP === 0) yield;
   }
   const { virtualHostHeader: header } = table;
   const hostNameOf = (headers: HeaderMap): string | undefined =>
@@ -91,20 +107,25 @@ interface FoundRoutes {
   readonly find: RouteFinder;
 }
 
-function compileVirtualHost(
+function* virtualHostSteps(
   virtualHost: VirtualHost,
   table: RouteConfigurationResource,
   runtime: Runtime,
-): CompiledHost {
+): Steps<CompiledHost> {
   const context = { table, virtualHost, runtime };
   const virtualClusterOf = compileVirtualClusters(virtualHost);
-  const compileRoutes = (routes: readonly Route[]): FoundRoutes => {
-    const list = routes.map((route) => compileRoute(route, context, virtualClusterOf));
-    return { list, find: makeRouteFinder(list) };
-  };
+  function* routeSteps(routes: readonly Route[]): Steps<FoundRoutes> {
+    const list: CompiledRoute[] = [];
+    for (const route of routes) {
+      list.push(compileRoute(route, context, virtualClusterOf));
+      if (list.length % ROUTES_PER_STEP === 0) yield;
+    }
+    return { list, find: yield* routeFinderSteps(list) };
+  }
+  const compileRoutes = (routes: readonly Route[]): FoundRoutes => finish(routeSteps(routes));
   const { routesFor, find } =
     virtualHost.matcher === undefined
-      ? always(compileRoutes(virtualHost.routes))
+      ? always(yield* routeSteps(virtualHost.routes))
       : inTree(compileMatcherTree(virtualHost.matcher, compileRoutes, runtime));
   const pathOf = table.ignorePathParameters === true ? pathWithoutParameters : pathWithoutQuery;
   const match: CompiledHost['match'] = (headers, info) => {

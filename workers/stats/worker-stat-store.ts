@@ -6,10 +6,12 @@
  * Released indices are given out again only after the report that names them has been taken, so
  * that a report never speaks of two owners of an index.
  */
+import type { Exemplar } from '../../shared/messages/exemplars.ts';
 import { assert } from '../../shared/process/assert.ts';
 import { BlockIndex } from '../../shared/stats/block-index.ts';
 import type { BlockDefinition, NamedDefinition, StatsReport } from '../../shared/stats/report.ts';
 import type { StatKind, StatTemplate } from '../../shared/stats/template.ts';
+import { ExemplarStore } from './exemplar-store.ts';
 import { SparseHistogram } from './sparse-histogram.ts';
 import type { WorkerStats } from './worker-stats.ts';
 
@@ -38,6 +40,7 @@ interface Block {
 }
 
 export class WorkerStatStore implements WorkerStats {
+  readonly exemplars = new ExemplarStore();
   #values = new Float64Array(1024);
   #flags = new Uint8Array(1024);
   /** Indices that changed since the last report, and each one's value before its first change. */
@@ -152,6 +155,10 @@ export class WorkerStatStore implements WorkerStats {
       this.#histograms.set(index, histogram);
     }
     histogram.record(value);
+  }
+
+  exemplify(exemplar: Exemplar): void {
+    this.exemplars.note(exemplar);
   }
 
   valueOf(index: number): number {

@@ -31,6 +31,8 @@ export interface RequestTrace {
   /** Hexadecimal; empty where there is no trace. */
   readonly traceId: string;
   readonly spanId: string;
+  /** Its spans are sent to a collector. */
+  readonly isSampled: boolean;
   /** Writes the context into the headers; a span where attempts have spans of their own. */
   beginAttempt(headers: HeaderMap, target: AttemptTarget): AttemptTrace | undefined;
   /** Before the response's headers leave. */

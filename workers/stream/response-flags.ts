@@ -76,3 +76,10 @@ export const TCP_RESPONSE_FLAG_NAMES: typeof RESPONSE_FLAG_NAMES = [
   ...RESPONSE_FLAG_NAMES.slice(2),
   ...RESPONSE_FLAG_NAMES.slice(0, 2),
 ];
+
+/** The short names of a stream's flags, in the order of output. */
+export function shortFlagNames(flags: number): string {
+  return RESPONSE_FLAG_NAMES.filter(([bit]) => (flags & bit) !== 0)
+    .map(([, short]) => short)
+    .join(',');
+}

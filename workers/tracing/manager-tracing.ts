@@ -158,6 +158,10 @@ class StreamTrace implements RequestTrace {
     return this.#span.spanId;
   }
 
+  get isSampled(): boolean {
+    return this.#span.isSampled;
+  }
+
   beginAttempt(headers: HeaderMap, target: AttemptTarget): AttemptTrace | undefined {
     const { settings, env } = this.#manager;
     if (!settings.spawnsUpstreamSpan) {

@@ -8,7 +8,7 @@ import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
 /** Whose answer it is. */
 export interface AnswerOrigin {
-  readonly info: Pick<StreamInfo, 'isInternalRequest' | 'upstreamHost'>;
+  readonly info: Pick<StreamInfo, 'isInternalRequest' | 'upstreamHost' | 'trace' | 'startWallMs'>;
   /** The upstream said so. */
   readonly isCanary: boolean;
   /** The zone of this server; empty: unknown. */
@@ -46,6 +46,13 @@ export class AnswerStats {
     (origin.info.isInternalRequest ? this.#internal : this.#external).recordTime(milliseconds);
     if (origin.isCanary) this.#canary.recordTime(milliseconds);
     this.#zoneOf(origin)?.recordTime(milliseconds);
+    if (origin.info.trace?.isSampled === true) this.#exemplify(milliseconds, origin.info);
+  }
+
+  #exemplify(value: number, { trace, startWallMs }: AnswerOrigin['info']): void {
+    const name = `${this.#prefix}upstream_rq_time`;
+    const traceId = trace?.traceId ?? '';
+    this.#writer.exemplify?.({ name, value, traceId, atMs: startWallMs + value });
   }
 
   release(): void {

@@ -12,12 +12,14 @@ type Write = (line: string) => void;
 
 export class WatchedRequest implements RequestTrace {
   readonly traceId: string;
+  readonly isSampled: boolean;
   readonly spanId: string;
   readonly #trace: RequestTrace | undefined;
   readonly #write: Write;
 
   constructor(headers: HeaderMap, info: StreamInfo, trace: RequestTrace | undefined, write: Write) {
     this.traceId = trace?.traceId ?? '';
+    this.isSampled = trace?.isSampled === true;
     this.spanId = trace?.spanId ?? '';
     this.#trace = trace;
     const { connection, requestId } = info;

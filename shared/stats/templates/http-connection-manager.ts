@@ -78,6 +78,15 @@ export const HTTP_CONNECTION_MANAGER = defineTemplate('http_connection_manager',
   ),
 });
 
+/** Prefix: `http.<stat_prefix>.`, where the connection manager asks for it. */
+export const ROUTE_LOOKUPS = defineTemplate('route_lookups', {
+  downstream_rq_route_resolution_time_us: histogram(
+    'Time that the search for its routes took a request',
+    'us',
+  ),
+  downstream_rq_route_resolutions: histogram('Times that the route of a request was searched'),
+});
+
 /** Prefix: `http.<stat_prefix>.`, and `http.async-client.` for requests of the proxy's own. */
 export const ROUTER = defineTemplate('router', {
   no_cluster: counter('Requests whose cluster does not exist'),

@@ -11,7 +11,7 @@ import type { RefusedUpdate, UnreadyTargets } from '../../store/discovery-status
 import { mapLazily } from '../config-dump/lazy-list.ts';
 import { inlineRoutes, inlineScopes, namedScopes } from './routes-in-listeners.ts';
 import { endpointMessage, endpointMessageInSteps } from './endpoint-message.ts';
-import { connectionManagersOf, hasDiscoveredFilter } from '../../store/lingering-listener.ts';
+import { connectionManagersOf } from '../../store/lingering-listener.ts';
 import { RESOURCE_TYPES, type ResourceKind } from '../../resolved/resource-kinds.ts';
 import type {
   ResourceEntry,
@@ -88,8 +88,13 @@ function hasConnectionManager(store: ResourceStore): boolean {
 }
 
 function usesDiscoveredFilter(store: ResourceStore): boolean {
+  const uses = (kind: 'listener' | 'cluster'): boolean =>
+    [...store.list(kind)].some(({ active, warming }) =>
+      [active, warming].some((version) => (version?.resolved.namedFilters ?? []).length > 0),
+    );
   return (
-    [...connectionManagers(store)].some(hasDiscoveredFilter) ||
+    uses('listener') ||
+    uses('cluster') ||
     [...store.lingering()].some((version) => version.hasDiscoveredFilter)
   );
 }

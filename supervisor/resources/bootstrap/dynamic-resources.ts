@@ -118,9 +118,13 @@ export function checkNamedSources(
   }
 }
 
-export function sourcesOfCluster({ discovery, secrets }: ResolvedCluster): NamedSources {
-  const sources = discovery?.kind === 'endpoints' ? [discovery.source] : [];
-  return { sources, secrets };
+export function sourcesOfCluster({
+  discovery,
+  namedFilters = [],
+  secrets,
+}: ResolvedCluster): NamedSources {
+  const ofHosts = discovery?.kind === 'endpoints' ? [discovery.source] : [];
+  return { sources: [...ofHosts, ...namedFilters.map(({ source }) => source)], secrets };
 }
 
 export function sourcesOfListener({

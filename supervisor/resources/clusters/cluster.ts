@@ -8,7 +8,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { audienceOfCluster } from './gcp-audience.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { NamedSecret } from '../../resolved/named-secret.ts';
-import type { Discovery, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
+import type { Discovery, NamedFilter, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { resolveSockets } from './cluster-sockets.ts';
 import { durationMs, durationMsOr, float, optional } from '../values.ts';
@@ -127,13 +127,14 @@ export function resolveCluster(
 ): ResolvedCluster {
   refuseOtherFields(message, FIELDS, outer);
   if ((message.lrs_report_endpoint_metrics ?? []).length > 0) {
-    outer
-      .at('lrs_report_endpoint_metrics')
-      .warning('no_effect', 'lrs_report_endpoint_metrics has no effect: no metric is reported');
+    const text = 'lrs_report_endpoint_metrics has no effect: no metric is reported';
+    outer.at('lrs_report_endpoint_metrics').warning('no_effect', text);
   }
   const secrets: NamedSecret[] = [];
+  const namedFilters: NamedFilter[] = [];
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
-  const scope = new Scope({ ...outer.context, onNamedSecret }, outer.place);
+  const onNamedFilter = (filter: NamedFilter): void => void namedFilters.push(filter);
+  const scope = new Scope({ ...outer.context, onNamedSecret, onNamedFilter }, outer.place);
   const name = message.name ?? '';
   if (message.upstream_config !== undefined) {
     CONNECTION_POOLS.resolve(message.upstream_config, scope.at('upstream_config'));
@@ -164,6 +165,7 @@ export function resolveCluster(
     hosts,
     observabilityName: message.alt_stat_name ?? name,
     secrets,
+    ...(namedFilters.length === 0 ? {} : { namedFilters }),
     ...optional('discovery', discovery),
     ...optional('outlierDetection', outlier),
     ...switchesOf(message),

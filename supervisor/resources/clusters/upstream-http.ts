@@ -65,6 +65,7 @@ const HTTP1_FIELDS = knownFields<Http1ProtocolOptions>(
     'default_host_for_http_10',
     'use_balsa_parser',
     'override_stream_error_on_invalid_http_message',
+    'allow_custom_methods',
   ],
 );
 

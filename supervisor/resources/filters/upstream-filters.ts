@@ -11,8 +11,10 @@ import { ADMISSION_CONTROL_FILTER } from './http/admission-control.ts';
 import { CREDENTIAL_INJECTOR_FILTER } from './http/auth/credential-injector.ts';
 import { AWS_LAMBDA_FILTER } from './http/aws/lambda.ts';
 import { AWS_REQUEST_SIGNING_FILTER } from './http/aws/request-signing.ts';
+import { BODY_SIZE_LIMIT_FILTER } from './http/limits/body-size-limit.ts';
 import { BUFFER_FILTER } from './http/limits/buffer.ts';
 import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
+import { resolveDiscoveredFilter } from './http/discovered.ts';
 import { EXT_PROC_FILTER } from './http/ext-proc/ext-proc.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { LUA_FILTER } from './http/lua.ts';
@@ -33,6 +35,7 @@ export const UPSTREAM_FILTERS = new ExtensionRegistry<Resolved>(
     ADMISSION_CONTROL_FILTER,
     AWS_LAMBDA_FILTER,
     AWS_REQUEST_SIGNING_FILTER,
+    BODY_SIZE_LIMIT_FILTER,
     BUFFER_FILTER,
     COMPRESSOR_FILTER,
     CREDENTIAL_INJECTOR_FILTER,
@@ -45,7 +48,13 @@ export const UPSTREAM_FILTERS = new ExtensionRegistry<Resolved>(
   ],
 );
 
-const FIELDS = knownFields<HttpFilterMessage>(['name', 'typed_config', 'disabled', 'is_optional']);
+const FIELDS = knownFields<HttpFilterMessage>([
+  'name',
+  'typed_config',
+  'config_discovery',
+  'disabled',
+  'is_optional',
+]);
 
 type Messages = readonly HttpFilterMessage[];
 
@@ -83,6 +92,13 @@ function resolveFilters(
   for (const [index, message] of messages.entries()) {
     const place = scope.at(index);
     refuseOtherFields(message, FIELDS, place);
+    if (message.config_discovery !== undefined) {
+      const isLast = index === messages.length - 1;
+      const discovered = resolveDiscovered(message, place);
+      if (isLast) refuseLast(place, { name: message.name ?? '', type: 'discovered' });
+      if (discovered !== undefined) filters.push(discovered);
+      continue;
+    }
     if (isMissingOptional(message, place)) continue;
     const found = UPSTREAM_FILTERS.find(message, place);
     if (found === undefined) continue;
@@ -97,6 +113,37 @@ function resolveFilters(
     filters.push(message.disabled === true ? { ...filter, isOffByDefault: true } : filter);
   }
   return filters;
+}
+
+/** Its settings come from elsewhere. */
+function resolveDiscovered(message: HttpFilterMessage, scope: Scope): HttpFilter | undefined {
+  const { name = '', config_discovery: discovery = {} } = message;
+  const place = scope.at('config_discovery');
+  const filter = resolveDiscoveredFilter(
+    name,
+    discovery,
+    {
+      isUpstream: true,
+      isKnownType: (url) => UPSTREAM_FILTERS.knows({ typed_config: { '@type': url } }, scope),
+      resolveDefault: (config) =>
+        UPSTREAM_FILTERS.resolve({ name, typed_config: config }, place.at('default_config')),
+    },
+    place,
+  );
+  return filter && message.disabled === true ? { ...filter, isOffByDefault: true } : filter;
+}
+
+/** Settings that came apart from their filter; what they are for never ends a list. */
+export function resolveUpstreamSettings(
+  message: HttpFilterMessage,
+  scope: Scope,
+): HttpFilter | undefined {
+  const found = UPSTREAM_FILTERS.find(message, scope);
+  if (found === undefined) return undefined;
+  const { factory, config } = found;
+  const { name = '' } = message;
+  if (factory.name === CODEC) checkCodec(message, false, scope);
+  return factory.resolve(config, scope.at('typed_config'), name);
 }
 
 function checkCodec({ name = '', disabled }: HttpFilterMessage, isLast: boolean, place: Scope) {

@@ -19,6 +19,7 @@ import { resolveLocalReply } from './local-reply.ts';
 import { resolveLogMoments } from './log-moments.ts';
 import { checkProtocols } from './refused-features.ts';
 import { resolveTracing } from '../tracing/tracing.ts';
+import { resolveProxyStatus, serverName } from './proxy-status.ts';
 import { resolveRequestId, resolveRequestIdentity } from './request-identity.ts';
 import { resolveScopedRoutes } from './scoped-routes.ts';
 import { resolveRequestShape } from './request-shape.ts';
@@ -79,11 +80,17 @@ const FIELDS = knownFields<ManagerMessage>(
     'access_log_options',
     'access_log_flush_interval',
     'flush_access_log_on_new_request',
+    'proxy_status_config',
+    'forward_proto_config',
+    'record_route_resolution_stats',
   ],
-  ['add_proxy_protocol_connection_state'],
+  [
+    'add_proxy_protocol_connection_state',
+    // Envoy reads neither.
+    'represent_ipv4_remote_address_as_ipv4_mapped_ipv6',
+    'path_normalization_options',
+  ],
 );
-
-const SERVER_NAME = 'envoy';
 
 /** Undefined after a reported problem. */
 export function resolveConnectionManager(
@@ -114,6 +121,8 @@ export function resolveConnectionManager(
     ...optional('tracing', tracing),
     ...optional('tellsOverload', message.append_local_overload),
     ...optional('isDurationSafe', message.http1_safe_max_connection_duration),
+    ...optional('proxyStatus', resolveProxyStatus(message, scope)),
+    ...optional('timesRoutes', message.record_route_resolution_stats),
     codec: codecOf(message),
     http1: resolveHttp1Options(http1, scope.at('http_protocol_options')),
     http2: resolveHttp2Options(
@@ -122,7 +131,7 @@ export function resolveConnectionManager(
       message.stream_error_on_invalid_http_message ?? false,
     ),
     ...resolveRequestIdentity(message, scope),
-    serverName: message.server_name ?? SERVER_NAME,
+    serverName: serverName(message),
     serverHeader: typeof serverHeader === 'string' ? serverHeader : 'OVERWRITE',
     via: message.via ?? '',
     suppressEnvoyHeaders: false,

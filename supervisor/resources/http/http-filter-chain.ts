@@ -1,7 +1,6 @@
 /** Resolves the filters of an HTTP connection manager and checks their order. */
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
-import { typeNameOf } from '../../config/type-name.ts';
 import { FILTERS } from '../filters/http-filters.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
@@ -55,23 +54,18 @@ function resolveDiscovered(
     place.unsupported('a terminal filter with config_discovery is', 'give the router typed_config');
     return undefined;
   }
-  const unknown = discovery.type_urls?.find((url) => !isKnownType(url, scope));
-  if (unknown !== undefined) {
-    const type = typeNameOf(unknown);
-    scope.error('extension', `Error: no factory found for a required type URL ${type}.`);
-    return undefined;
-  }
   const filter = resolveDiscoveredFilter(
     name,
     discovery,
-    (config) => FILTERS.resolve({ name, typed_config: config }, place.at('default_config')),
+    {
+      isUpstream: false,
+      isKnownType: (url) => FILTERS.knows({ typed_config: { '@type': url } }, scope),
+      resolveDefault: (config) =>
+        FILTERS.resolve({ name, typed_config: config }, place.at('default_config')),
+    },
     place,
   );
   return filter && message.disabled === true ? { ...filter, isOffByDefault: true } : filter;
-}
-
-function isKnownType(url: string, scope: Scope): boolean {
-  return FILTERS.knows({ typed_config: { '@type': url } }, scope);
 }
 
 /** Settings that came from elsewhere; undefined after a reported problem. */

@@ -18,6 +18,7 @@ const FIELDS = knownFields<Http1ProtocolOptions>(
     'allow_chunked_length',
     'ignore_http_11_upgrade',
     'override_stream_error_on_invalid_http_message',
+    'allow_custom_methods',
   ],
   // There is one parser, and full URLs are sent upstream alone.
   ['use_balsa_parser', 'send_fully_qualified_url'],
@@ -48,6 +49,7 @@ export function resolveHttp1Options(
     enableTrailers: options.enable_trailers ?? false,
     allowChunkedLength: options.allow_chunked_length ?? false,
     headerCase: headerCase(options, scope),
+    ...optional('allowsAnyMethod', options.allow_custom_methods),
     ...optional('ignoredUpgrades', resolveIgnored(options, scope)),
   };
 }

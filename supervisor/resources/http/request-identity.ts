@@ -3,6 +3,7 @@
  */
 import type { CidrRange } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type {
+  ForwardProtoConfig,
   HttpConnectionManager as ManagerMessage,
   HttpConnectionManager_InternalAddressConfig as InternalMessage,
   HttpConnectionManager_SetCurrentClientCertDetails as CertDetailsMessage,
@@ -32,6 +33,7 @@ type Identity = Pick<
   | 'ipDetection'
   | 'earlyMutations'
   | 'appendXForwardedPort'
+  | 'forwardedProtoPorts'
   | 'internalCidrs'
   | 'hasInternalSockets'
   | 'generateRequestId'
@@ -41,6 +43,11 @@ type Identity = Pick<
 
 const CERT_DETAILS = ['subject', 'cert', 'chain', 'dns', 'uri'] as const;
 const CERT_FIELDS = knownFields<CertDetailsMessage>(CERT_DETAILS);
+
+const PROTO_FIELDS = knownFields<ForwardProtoConfig>([
+  'https_destination_ports',
+  'http_destination_ports',
+]);
 
 const INTERNAL_FIELDS = knownFields<InternalMessage>(['cidr_ranges', 'unix_sockets']);
 
@@ -94,6 +101,10 @@ export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): I
     ),
     ...optional('appendXForwardedPort', message.append_x_forwarded_port),
     ...optional(
+      'forwardedProtoPorts',
+      resolveProtoPorts(message.forward_proto_config, scope.at('forward_proto_config')),
+    ),
+    ...optional(
       'internalCidrs',
       resolveInternal(message.internal_address_config, scope.at('internal_address_config')),
     ),
@@ -115,6 +126,16 @@ function resolveClientCert(
   const place = scope.at('set_current_client_cert_details');
   refuseOtherFields(set ?? {}, CERT_FIELDS, place);
   return { mode, details: CERT_DETAILS.filter((name) => set?.[name] === true) };
+}
+
+function resolveProtoPorts(
+  message: ForwardProtoConfig | undefined,
+  scope: Scope,
+): HttpConnectionManager['forwardedProtoPorts'] {
+  if (message === undefined) return undefined;
+  refuseOtherFields(message, PROTO_FIELDS, scope);
+  const { https_destination_ports: https = [], http_destination_ports: http = [] } = message;
+  return { https, http };
 }
 
 /** How requests are numbered; as far as tracing reads it. */

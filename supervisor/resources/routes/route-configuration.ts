@@ -1,6 +1,10 @@
 /** Resolves envoy.config.route.v3.RouteConfiguration. */
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
-import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
+import type {
+  RouteConfigurationResource,
+  VirtualHost,
+} from '../../../shared/resources/routes/route.ts';
+import { atOnce, type Steps } from '../../loop/loop-turns.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import { Scope } from '../scope.ts';
@@ -12,7 +16,7 @@ import { resolveHeaderChanges } from './header-changes.ts';
 import { resolvePerFilterConfig } from './per-filter-config.ts';
 import { resolveMirrorPolicies } from './resilience.ts';
 import type { RouteScope } from './route.ts';
-import { resolveVirtualHost } from './virtual-host.ts';
+import { virtualHostInSteps } from './virtual-host.ts';
 
 const FIELDS = knownFields<RouteConfiguration>(
   [
@@ -46,11 +50,20 @@ export interface RouteSource {
   readonly takesHosts?: boolean;
 }
 
+/** As `routeConfigurationInSteps`, for one that stands in a listener. */
 export function resolveRouteConfiguration(
   message: RouteConfiguration,
   source: RouteSource,
   outer: Scope,
 ): RouteConfigurationResource {
+  return atOnce(routeConfigurationInSteps(message, source, outer));
+}
+
+export function* routeConfigurationInSteps(
+  message: RouteConfiguration,
+  source: RouteSource,
+  outer: Scope,
+): Steps<RouteConfigurationResource> {
   const scope = withPlugins(message, outer);
   const { vhds, ...itself } = message;
   const takesHosts = source.takesHosts === true;
@@ -69,11 +82,15 @@ export function resolveRouteConfiguration(
   };
   const name = message.name ?? '';
   const domains = new DomainCheck(name);
+  const virtualHosts: VirtualHost[] = [];
+  for (const [index, host] of (message.virtual_hosts ?? []).entries()) {
+    const place = scope.at('virtual_hosts', index);
+    virtualHosts.push(yield* virtualHostInSteps(host, domains, routes, place));
+    yield;
+  }
   return {
     name,
-    virtualHosts: (message.virtual_hosts ?? []).map((host, index) =>
-      resolveVirtualHost(host, domains, routes, scope.at('virtual_hosts', index)),
-    ),
+    virtualHosts,
     ...(takesHosts && vhds !== undefined ? { isOnDemand: true } : {}),
     ...resolveHeaderChanges(message, scope),
     internalOnlyHeaders: (message.internal_only_headers ?? []).map(asciiLower),

@@ -1,9 +1,11 @@
 /** Resolves envoy.config.route.v3.VirtualHost. */
 import type {
+  Route as RouteMessage,
   VirtualCluster as VirtualClusterMessage,
   VirtualHost as VirtualHostMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { VirtualCluster, VirtualHost } from '../../../shared/resources/routes/route.ts';
+import type { Route, VirtualCluster, VirtualHost } from '../../../shared/resources/routes/route.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
 import { resolveCorsPolicy } from '../filters/http/cors.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
@@ -45,12 +47,15 @@ const FIELDS = knownFields<VirtualHostMessage>([
 ]);
 const VIRTUAL_CLUSTER_FIELDS = knownFields<VirtualClusterMessage>(['headers', 'name']);
 
-export function resolveVirtualHost(
+/** Routes that are resolved in one step. */
+const ROUTES_PER_STEP = 64;
+
+export function* virtualHostInSteps(
   message: VirtualHostMessage,
   domains: DomainCheck,
   routes: RouteScope,
   scope: Scope,
-): VirtualHost {
+): Steps<VirtualHost> {
   refuseOtherFields(message, FIELDS, scope);
   const { matcher, require_tls: requireTls } = message;
   if (matcher !== undefined && (message.routes ?? []).length > 0) {
@@ -62,13 +67,11 @@ export function resolveVirtualHost(
     scope.at('request_mirror_policies'),
   );
   const inner = own.length > 0 ? { ...routes, mirrorPolicies: own } : routes;
-  const resolved = (message.routes ?? []).map((route, index) =>
-    resolveRoute(route, inner, scope.at('routes', index)),
-  );
+  const resolved = yield* routesInSteps(message.routes ?? [], inner, scope);
   return {
     name: message.name ?? '',
     domains: domains.add(message.domains ?? [], scope.at('domains')),
-    routes: resolved.filter((route) => route !== undefined),
+    routes: resolved,
     ...optional('matcher', matcher && resolveRouteMatcher(matcher, inner, scope.at('matcher'))),
     requireTls: typeof requireTls === 'string' ? requireTls : 'NONE',
     virtualClusters: (message.virtual_clusters ?? []).map((cluster, index) =>
@@ -83,6 +86,20 @@ export function resolveVirtualHost(
     ...optional('metadata', resolveMetadata(message.metadata)),
     ...optional('perRequestBufferLimitBytes', bufferLimit(message)),
   };
+}
+
+function* routesInSteps(
+  messages: readonly RouteMessage[],
+  routes: RouteScope,
+  scope: Scope,
+): Steps<readonly Route[]> {
+  const resolved: Route[] = [];
+  for (const [index, message] of messages.entries()) {
+    const route = resolveRoute(message, routes, scope.at('routes', index));
+    if (route !== undefined) resolved.push(route);
+    if ((index + 1) % ROUTES_PER_STEP === 0) yield;
+  }
+  return resolved;
 }
 
 /** What upstream hosts and clients are told of attempts. */

@@ -2,11 +2,18 @@
  * Statistics of single hosts as metric families, which stand behind all others on a Prometheus
  * page.
  */
+import { HOST } from '../../../shared/stats/templates/cluster.ts';
 import { sortedInSteps } from '../../loop/loop-turns.ts';
 import type { EndpointStats } from '../../stats/endpoint-stats.ts';
 import { labelText, metricName } from '../../stats/tags/prometheus-names.ts';
 import type { Family } from './prometheus-plan.ts';
 import type { Selection } from '../../stats/selection.ts';
+
+/** By the last part of their names. */
+const HELP: ReadonlyMap<string, string> = new Map([
+  ...HOST.stats.map(({ name, help }) => [name, help] as const),
+  ['healthy', 'Whether the host is healthy'],
+]);
 
 interface EndpointSeries {
   readonly name: string;
@@ -32,7 +39,13 @@ export function* endpointFamilies(
     const metric = metricName(extracted.name);
     let family = families.get(metric);
     if (family === undefined) {
-      family = { metric, kind, help: '', members: [], series: [] };
+      family = {
+        metric,
+        kind,
+        help: HELP.get(name.slice(name.lastIndexOf('.') + 1)) ?? '',
+        members: [],
+        series: [],
+      };
       families.set(metric, family);
     }
     family.series.push({ name, labels: extracted.tags.map(labelText).join(','), value });

@@ -8,6 +8,7 @@ import type { StatKind } from '../../../shared/stats/template.ts';
 const TEXTS: readonly (readonly [end: string, help: string])[] = [
   ['upstream_rq', 'Answers, by code'],
   ['upstream_rq_xx', 'Answers, by class of code'],
+  ['downstream_rq_xx', 'Answers, by class of code'],
   ['upstream_rq_completed', 'Answers'],
   ['upstream_rq_time', 'Time from a request to its answer'],
   ['main_thread.blocked', 'Turns of the supervisor that took long'],
@@ -16,8 +17,12 @@ const TEXTS: readonly (readonly [end: string, help: string])[] = [
   ['main_thread.blocked_max_ms', 'Longest delay of the supervisor'],
 ];
 
+/** For a metric that several statistics of a template are: the text that fits all of them. */
+export function sharedHelp(name: string): string | undefined {
+  return TEXTS.find(([end]) => name === end || name.endsWith(`.${end}`))?.[1];
+}
+
 /** Never empty and without anything to escape. */
 export function namedHelp(kind: StatKind, name: string): string {
-  const known = TEXTS.find(([end]) => name === end || name.endsWith(`.${end}`));
-  return known?.[1] ?? `A ${kind.replace('_', ' ')} that appears by name`;
+  return sharedHelp(name) ?? `A ${kind.replace('_', ' ')} that appears by name`;
 }

@@ -2,13 +2,14 @@
  * Histograms on the Prometheus page: as cumulative buckets with all values since the start, or as
  * summaries with the quantiles of the last interval.
  */
+import type { Exemplar } from '../../../shared/messages/exemplars.ts';
 import type { StatKind } from '../../../shared/stats/template.ts';
 import { BucketCounts } from '../../stats/bucket-counts.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { Exposition } from '../exposition.ts';
 import type { PageText } from './chunks.ts';
 import { QUANTILE_SHARES } from './histogram-text.ts';
-import { canonicalBound } from './openmetrics.ts';
+import { canonicalBound, exemplarsByName, exemplarTexts } from './openmetrics.ts';
 import { exactNumber } from './number-format.ts';
 
 /** `native` only in protobuf. */
@@ -28,6 +29,8 @@ export class PrometheusHistograms {
   readonly #boundsOf: (name: string) => readonly number[];
   readonly #text: PageText;
   readonly #isOpenMetrics: boolean;
+  /** By the histogram's name. */
+  readonly #exemplars: ReadonlyMap<string, readonly Exemplar[]>;
   /** The ends of the bucket lines up to the value, by bounds. */
   readonly #emptyEnds = new Map<readonly number[], readonly string[]>();
   readonly #bucketEnds = new Map<readonly number[], readonly string[]>();
@@ -38,6 +41,7 @@ export class PrometheusHistograms {
       readonly histogramMode: PrometheusHistogramMode;
       readonly boundsOf: (name: string) => readonly number[];
       readonly exposition: Exposition;
+      readonly exemplars: readonly Exemplar[];
     },
     text: PageText,
   ) {
@@ -46,6 +50,7 @@ export class PrometheusHistograms {
     this.#boundsOf = options.boundsOf;
     this.#text = text;
     this.#isOpenMetrics = options.exposition === 'openmetrics';
+    this.#exemplars = exemplarsByName(options.exemplars);
   }
 
   /** The word of a family's TYPE line. */
@@ -67,11 +72,13 @@ export class PrometheusHistograms {
       return this.#text.add(this.#emptyBuckets(bounds, start, metric, labels));
     const ends = this.#endsOf(bounds);
     const values = counts.countsUpTo(bounds);
+    const found = exemplarTexts(this.#exemplars.get(name), bounds);
     let lines = '';
     for (let position = 0; position < ends.length; position++) {
-      lines += start + (ends[position] as string) + String(values[position]) + '\n';
+      lines += start + (ends[position] as string) + String(values[position]);
+      lines += (found.get(position) ?? '') + '\n';
     }
-    lines += `${start}le="+Inf"} ${counts.total}\n`;
+    lines += `${start}le="+Inf"} ${counts.total}${found.get(ends.length) ?? ''}\n`;
     this.#text.add(lines + sumAndCount(metric, labels, counts));
   }
 

@@ -2,6 +2,7 @@
  * `/stats/prometheus` as text, one contiguous block of lines per family: the exposition format 0.0.4,
  * or OpenMetrics, whose rules openmetrics.ts knows.
  */
+import type { Exemplar } from '../../../shared/messages/exemplars.ts';
 import type { EndpointStats } from '../../stats/endpoint-stats.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import { filledLabels, type LabelTemplate } from '../../stats/tags/tag-groups.ts';
@@ -24,6 +25,8 @@ export interface PrometheusPageOptions {
   readonly histogramMode: PrometheusHistogramMode;
   readonly boundsOf: (name: string) => readonly number[];
   readonly exposition: Exposition;
+  /** Printed in OpenMetrics. */
+  readonly exemplars: readonly Exemplar[];
   readonly maxNativeBuckets: number;
 }
 

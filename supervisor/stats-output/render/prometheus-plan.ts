@@ -14,7 +14,7 @@ import {
   type TagGroup,
   type TagGroups,
 } from '../../stats/tags/tag-groups.ts';
-import { namedHelp } from './named-help.ts';
+import { namedHelp, sharedHelp } from './named-help.ts';
 
 export interface Family {
   readonly metric: string;
@@ -52,7 +52,7 @@ interface FamilyMember {
 interface Draft {
   readonly metric: string;
   readonly kind: StatKind;
-  readonly help: string;
+  help: string;
   /** Least extracted name, by which families are sorted. */
   sortName: string;
   readonly runs: FamilyRun[];
@@ -140,6 +140,7 @@ function draftOf(
   const known = drafts.get(key);
   if (known !== undefined) {
     if (name < known.sortName) known.sortName = name;
+    if (help !== known.help) known.help = sharedHelp(name) ?? known.help;
     return known;
   }
   const draft: Draft = { metric, kind, help, sortName: name, runs: [], members: [] };

@@ -4,6 +4,7 @@
  * store.
  */
 import { isSubClusterName } from '../../../shared/resources/clusters/sub-cluster.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
 import type { ResourceEntry } from '../../store/resource-store.ts';
 import type { ServerStats } from '../../life-cycle/server-stats.ts';
 import type { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
@@ -32,9 +33,13 @@ export class ClusterDiscovery implements DiscoveryConsumer {
 
   /**
    * What is good of an update is taken, and what it leaves out removed, even when others are
-   * refused.
+   * refused. Workers hear of the clusters of each turn together.
    */
-  async update(given: DiscoveryUpdate): Promise<string | undefined> {
+  async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    return await this.#options.turns.run(this.#take(update));
+  }
+
+  *#take(given: DiscoveryUpdate): Steps<string | undefined> {
     const { store, stats, clock, log } = this.#options;
     const update = { ...given, resources: given.resources.map(withOwnName) };
     const refusals: string[] = [];
@@ -52,13 +57,15 @@ export class ClusterDiscovery implements DiscoveryConsumer {
       if (outcome === true && !wasThere) added++;
       if (typeof outcome === 'string') refusals.push(`${resource.name}: ${outcome}`);
       else if (outcome) changes++;
+      yield;
     }
     const names = [...store.list('cluster')].map(({ name }) => name);
     const gone = new Set(removalsOf(update, names));
     const brings = ({ name, warming }: ResourceEntry<'cluster'>): boolean =>
       warming !== undefined && !gone.has(name);
     const isSwap = added > 0 || [...store.list('cluster')].some(brings);
-    const removed = this.#remove([...gone], isSwap);
+    yield;
+    const removed = yield* this.#remove([...gone], isSwap);
     log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
     if (changes + removed > 0) store.setUpdateVersion('cluster', update.versionInfo);
     if (refusals.length === 0) {
@@ -110,7 +117,7 @@ export class ClusterDiscovery implements DiscoveryConsumer {
   /**
    * Returns how many went. Beside clusters that come, routes that name them are expected to change.
    */
-  #remove(names: readonly string[], isSwap: boolean): number {
+  *#remove(names: readonly string[], isSwap: boolean): Steps<number> {
     const { store, serverStats, swap } = this.#options;
     const known = names.flatMap((name) => {
       const entry = store.get('cluster', name);
@@ -118,11 +125,12 @@ export class ClusterDiscovery implements DiscoveryConsumer {
       return entry !== undefined && isOurs ? [entry] : [];
     });
     const swaps = ({ active }: ResourceEntry<'cluster'>): boolean => isSwap && active !== undefined;
-    swap.remove(known.filter(swaps).map(({ name }) => name));
+    yield* swap.remove(known.filter(swaps).map(({ name }) => name));
     for (const entry of known) {
       if (swaps(entry)) continue;
       if (entry.draining !== undefined) store.dropWarming('cluster', entry.name);
       else store.remove('cluster', entry.name);
+      yield;
     }
     const gone = known.filter(
       ({ active, warming }) => active !== undefined || warming !== undefined,

@@ -6,6 +6,7 @@
  */
 import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
+import { atOnce, type Steps } from '../../loop/loop-turns.ts';
 import type { ResourceStore } from '../../store/resource-store.ts';
 import type { ResourceUse } from '../../store/resource-use.ts';
 
@@ -14,6 +15,8 @@ const WARMING_LIMIT_MS = 10_000;
 /** What routes still name after this time goes all the same. */
 const LEAVING_LIMIT_MS = 15_000;
 const CHECK_PAUSE_MS = 20;
+/** Parts of messages that are looked at in one step. */
+const PARTS_PER_STEP = 2048;
 
 /** Messages on their way. */
 interface Hold {
@@ -47,12 +50,13 @@ export class ClusterSwap {
   }
 
   /** Removes clusters from the configuration; what routes name stays in use for a while. */
-  remove(names: readonly string[]): void {
+  *remove(names: readonly string[]): Steps<void> {
     if (names.length === 0) return;
-    const named = this.#named(names);
+    const named = yield* this.#named(names);
     for (const name of names) {
       if (named.has(name)) this.#retire(name);
       else this.#store.remove('cluster', name);
+      yield;
     }
   }
 
@@ -61,14 +65,23 @@ export class ClusterSwap {
    * they name stay. It is ready when no cluster that is named there waits for its first hosts,
    * after a limit, and when it is released.
    */
-  hold(messages: readonly JsonObject[]): ResourceUse {
-    const names = this.#warmingIn(messages);
+  *hold(messages: readonly JsonObject[]): Steps<ResourceUse> {
     let resolve = (): void => undefined;
     const ready = new Promise<void>((done) => (resolve = done));
-    const hold: Hold = { messages, names, limit: undefined, resolve };
+    const hold: Hold = { messages, names: new Set(), limit: undefined, resolve };
     this.#holds.add(hold);
-    if (names.size > 0) hold.limit = this.#clock.after(WARMING_LIMIT_MS, () => this.#end(hold));
-    else resolve();
+    let names: ReadonlySet<string> | undefined;
+    try {
+      names = yield* this.#warmingIn(messages);
+    } finally {
+      if (names === undefined) this.#holds.delete(hold);
+    }
+    if (names.size > 0) {
+      hold.names = names;
+      hold.limit = this.#clock.after(WARMING_LIMIT_MS, () => this.#end(hold));
+      // Some may have been promoted while the rest of the messages was looked at.
+      this.#look(hold);
+    } else resolve();
     return {
       target: 'target clusters that wait for their hosts',
       ready,
@@ -102,11 +115,11 @@ export class ClusterSwap {
     return entry?.warming !== undefined && entry.active === undefined;
   }
 
-  #warmingIn(messages: readonly JsonObject[]): ReadonlySet<string> {
+  *#warmingIn(messages: readonly JsonObject[]): Steps<ReadonlySet<string>> {
     const names = new Set<string>();
     const waits = (name: string): boolean => this.#waits(name);
     const isAnyWarming = [...this.#store.list('cluster')].some(({ name }) => waits(name));
-    if (isAnyWarming) for (const message of messages) collectTexts(message, waits, names);
+    if (isAnyWarming) yield* collectTexts(messages, waits, names);
     return names;
   }
 
@@ -140,11 +153,11 @@ export class ClusterSwap {
 
   #check(): void {
     if (this.#leaving.size === 0) return;
-    const named = this.#named([...this.#leaving.keys()]);
+    const named = atOnce(this.#named([...this.#leaving.keys()]));
     const draining = new Set<string>();
     for (const { draining: version } of this.#store.list('listener')) {
       if (version !== undefined)
-        collectTexts(version.message, (name) => this.#leaving.has(name), draining);
+        atOnce(collectTexts(version.message, (name) => this.#leaving.has(name), draining));
     }
     // What waits takes the place of what names them.
     const isAnyWaiting = [...this.#holds].some(({ names }) => names.size > 0);
@@ -156,34 +169,40 @@ export class ClusterSwap {
   }
 
   /** Which of these names stand in what is in force. */
-  #named(names: readonly string[]): ReadonlySet<string> {
+  *#named(names: readonly string[]): Steps<ReadonlySet<string>> {
     const wanted = new Set(names);
     const found = new Set<string>();
-    const look = (message: JsonObject | undefined): void => {
-      if (message !== undefined) collectTexts(message, (text) => wanted.has(text), found);
+    const messages = [...this.#holds].flatMap((hold) => hold.messages);
+    const add = (message: JsonObject | undefined): void => {
+      if (message !== undefined) messages.push(message);
     };
-    for (const { messages } of this.#holds) messages.forEach(look);
-    for (const { active } of this.#store.list('route_configuration')) look(active?.message);
+    for (const { active } of this.#store.list('route_configuration')) add(active?.message);
     for (const { active, warming } of this.#store.list('listener')) {
-      look(active?.message);
-      look(warming?.message);
+      add(active?.message);
+      add(warming?.message);
     }
     for (const { active } of this.#store.list('cluster')) {
-      if (active?.resolved.discovery?.kind === 'aggregate') look(active.message);
+      if (active?.resolved.discovery?.kind === 'aggregate') add(active.message);
     }
+    yield* collectTexts(messages, (text) => wanted.has(text), found);
     return found;
   }
 }
 
 /** Adds all texts of a message that are wanted, wherever they stand. */
-function collectTexts(
-  value: unknown,
+function* collectTexts(
+  message: unknown,
   isWanted: (text: string) => boolean,
   into: Set<string>,
-): void {
-  if (typeof value === 'string') {
-    if (isWanted(value)) into.add(value);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const part of Object.values(value)) collectTexts(part, isWanted, into);
+): Steps<void> {
+  const left: unknown[] = [message];
+  for (let seen = 1; left.length > 0; seen++) {
+    const value = left.pop();
+    if (typeof value === 'string') {
+      if (isWanted(value)) into.add(value);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const part of Object.values(value)) left.push(part);
+    }
+    if (seen % PARTS_PER_STEP === 0) yield;
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
+import type { LoopTurns } from '../../loop/loop-turns.ts';
 import type { ResourceStore } from '../../store/resource-store.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
@@ -16,6 +17,8 @@ export interface CollectionOptions {
   readonly resolver: ResourceResolver;
   readonly clock: Clock;
   readonly swap: ClusterSwap;
+  /** In which long answers are taken. */
+  readonly turns: LoopTurns;
   /** Called once: see `DiscoveryConsumer`. */
   settled(): void;
   readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;

@@ -17,6 +17,7 @@ import type {
 } from '../../resolved/resolved-bootstrap.ts';
 import type { ResourceStore, ResourceVersion } from '../../store/resource-store.ts';
 import type { ServerStats } from '../../life-cycle/server-stats.ts';
+import type { LoopTurns } from '../../loop/loop-turns.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
 import { DrainingListeners } from './draining-listeners.ts';
 import { changesOnlyChains } from './listener-changes.ts';
@@ -44,6 +45,8 @@ export interface DynamicListenersOptions {
   readonly workers: ListenerWorkers;
   readonly serverStats: ServerStats;
   readonly swap: ClusterSwap;
+  /** In which a large listener is looked through for the clusters that it names. */
+  readonly turns: LoopTurns;
   readonly clock: Clock;
   readonly drainTimeMs: number;
   readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
@@ -129,7 +132,7 @@ export class DynamicListeners {
     else serverStats.listenerModified();
     if (origin !== undefined) serverStats.listenerUpdatedInPlace();
     this.#forgetWarming(name);
-    const clusters = this.#options.swap.hold([version.message]);
+    const clusters = await this.#options.turns.run(this.#options.swap.hold([version.message]));
     void clusters.ready.then(() => clusters.release());
     const holding = { ...this.#hold(version.resolved), clusters };
     if (!this.#isServing || awaited(holding).every((use) => use.isReady())) {

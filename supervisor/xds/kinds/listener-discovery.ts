@@ -1,6 +1,7 @@
 /** Takes listeners from a control plane: checks each, and hands it to those who serve it. */
 import { randomUUID } from 'node:crypto';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
 import type { RefusedUpdate } from '../../store/discovery-status.ts';
 import type { ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
 import {
@@ -23,6 +24,12 @@ export interface ListenerDiscoveryOptions extends CollectionOptions {
   readonly isStopped: (direction: ResolvedListener['resource']['direction']) => boolean;
 }
 
+/** Neither resolved nor refused: there is nothing to do. */
+interface Resolution {
+  readonly resolved?: ResolvedListener;
+  readonly refusal?: string;
+}
+
 export class ListenerDiscovery implements DiscoveryConsumer {
   readonly #options: ListenerDiscoveryOptions;
 
@@ -35,7 +42,8 @@ export class ListenerDiscovery implements DiscoveryConsumer {
    * refused.
    */
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
-    const clusters = this.#options.swap.hold(update.resources.map(({ message }) => message));
+    const { swap, turns } = this.#options;
+    const clusters = await turns.run(swap.hold(update.resources.map(({ message }) => message)));
     const refusal = await this.#take(update);
     clusters.release();
     return refusal;
@@ -48,13 +56,10 @@ export class ListenerDiscovery implements DiscoveryConsumer {
   }
 
   async #take(update: DiscoveryUpdate): Promise<string | undefined> {
-    const { store, listeners, log } = this.#options;
+    const { store, listeners, turns, log } = this.#options;
     const { first: resources, duplicates } = withoutDuplicates(update.resources.map(withName));
     const removals = this.#removals({ ...update, resources });
-    const resolutions = resources.map((resource) => ({
-      resource,
-      ...this.#resolve(resource),
-    }));
+    const resolutions = await turns.run(this.#resolveAll(resources));
     // What an earlier update was refused for is over.
     for (const { name } of store.list('listener')) store.forgive('listener', name);
     // An address that moves from one listener to another is free before it is taken.
@@ -81,11 +86,18 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     return undefined;
   }
 
-  /** Neither resolved nor refused: there is nothing to do. */
-  #resolve({ name, message, fault }: DiscoveredResource): {
-    readonly resolved?: ResolvedListener;
-    readonly refusal?: string;
-  } {
+  *#resolveAll(
+    resources: readonly DiscoveredResource[],
+  ): Steps<readonly (Resolution & { readonly resource: DiscoveredResource })[]> {
+    const all: (Resolution & { readonly resource: DiscoveredResource })[] = [];
+    for (const resource of resources) {
+      all.push({ resource, ...this.#resolve(resource) });
+      yield;
+    }
+    return all;
+  }
+
+  #resolve({ name, message, fault }: DiscoveredResource): Resolution {
     const { store, resolver, isStopped, log } = this.#options;
     const known = store.get('listener', name);
     if (known?.source === 'static') {

@@ -1,4 +1,4 @@
-/** Settings of HTTP filters that connection managers name instead of holding them. */
+/** Settings of HTTP filters that connection managers and clusters name instead of holding them. */
 import { typeNameOf } from '../../config/type-name.ts';
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
@@ -45,7 +45,8 @@ class SharedFilter extends SharedResource {
     this.#options = options;
     this.#secrets = new HeldSecrets(options.secrets);
     const { statStore, sources } = options;
-    const prefix = scopePrefix(`extension_config_discovery.http_filter.${filter.name}.`);
+    const kind = filter.isUpstream ? 'upstream_http_filter' : 'http_filter';
+    const prefix = scopePrefix(`extension_config_discovery.${kind}.${filter.name}.`);
     this.#reloads = statStore.holdNamed('counter', `${prefix}config_reload`);
     this.#failures = statStore.holdNamed('counter', `${prefix}config_fail`);
     this.#conflicts = statStore.holdNamed('counter', `${prefix}config_conflict`);
@@ -113,13 +114,13 @@ class SharedFilter extends SharedResource {
 
   async #take({ message, versionInfo }: DiscoveredResource): Promise<string | undefined> {
     const { store, resolver, clock } = this.#options;
-    const { name, key, types } = this.#filter;
+    const { name, key, types, isUpstream } = this.#filter;
     const present = store.get('extension', key)?.active;
     if (present !== undefined && isSameMessage(present.message, message)) return undefined;
     const filter = message as HttpFilterMessage;
     const type = typeNameOf(filter.typed_config?.['@type'] ?? '');
     if (!types.includes(type)) return unexpectedType(type, types);
-    const resolution = resolver.filter({ ...filter, name });
+    const resolution = resolver.filter({ ...filter, name }, isUpstream);
     if (resolution.error !== undefined) return resolution.error;
     const { resolved, secrets } = resolution;
     this.#secrets.hold(secrets);

@@ -5,6 +5,7 @@ import type { RouteConfiguration } from '../../../shared/api/generated/envoy/con
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
+import { atOnce, type LoopTurns, type Steps } from '../../loop/loop-turns.ts';
 import type { NamedSecret } from '../../resolved/named-secret.ts';
 import type { NamedRoutes } from '../../resolved/resolved-bootstrap.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
@@ -16,12 +17,14 @@ import type { Resolution } from './resource-resolver.ts';
 import type { ResourceUse } from '../../store/resource-use.ts';
 import { VirtualHosts } from './virtual-hosts.ts';
 import { HeldSecrets } from './held-secrets.ts';
-import { isSameMessage } from './same-message.ts';
+import { isSameInSteps } from './same-message.ts';
 
 const { workers: WORKERS } = RESOURCE_TYPES.route_configuration;
 
 export interface RouteDiscoveryOptions extends NamedOptions {
   readonly swap: ClusterSwap;
+  /** In which configurations with many routes are compared, checked and resolved. */
+  readonly turns: LoopTurns;
   readonly secrets: NamedResources<NamedSecret>;
   readonly log: (level: 'warning', text: string) => void;
 }
@@ -49,6 +52,8 @@ class SharedRoutes extends SharedResource {
   #hosts: VirtualHosts | undefined;
   /** What the version names that came last, until that is in force. */
   #clusters: ResourceUse | undefined;
+  /** Versions are resolved one after the other: each builds on what came before it. */
+  #resolving: Promise<unknown> = Promise.resolve();
 
   constructor(routes: NamedRoutes, options: RouteDiscoveryOptions) {
     super();
@@ -81,16 +86,48 @@ class SharedRoutes extends SharedResource {
     if (found.name !== name) {
       return this.#refuse(`Unexpected RDS configuration (expecting ${name}): ${found.name}`);
     }
-    if (this.#isSame(found)) return undefined;
-    const { error, brought } = this.#bring(found);
+    const outcome = await this.#inOrder(isLarge(found.message), () => this.#takeAnswer(found));
+    if (outcome === undefined) return undefined;
+    const { error, brought } = outcome;
     if (error !== undefined) return error;
-    this.#follow(found);
     if (!this.#isWaiting) return await brought;
     // It is accepted: another may take its place before its clusters are there.
     void brought.then((refusal) => {
       if (refusal !== undefined) this.#options.log('warning', `${name}: ${refusal}`);
     });
     return undefined;
+  }
+
+  /** Few routes at once. Nobody waits for the rest when nobody names the routes any more. */
+  async #inOrder(
+    isLong: boolean,
+    begin: () => Steps<Brought | undefined>,
+  ): Promise<Brought | undefined> {
+    const resolved = this.#resolving.then(async () => {
+      const steps = this.#whileOpen(begin());
+      return isLong ? await this.#options.turns.run(steps) : atOnce(steps);
+    });
+    this.#resolving = resolved.catch(() => undefined);
+    return await resolved;
+  }
+
+  *#whileOpen<Result>(steps: Steps<Result>): Steps<Result | undefined> {
+    while (!this.isClosed) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      yield;
+    }
+    // What it holds so far is let go of.
+    steps.return(undefined as Result);
+    return undefined;
+  }
+
+  /** Undefined: it says what the one before it said. */
+  *#takeAnswer(found: DiscoveredResource): Steps<Brought | undefined> {
+    if (yield* this.#isSame(found)) return undefined;
+    const outcome = yield* this.#bring(found);
+    if (outcome.error === undefined) this.#follow(found);
+    return outcome;
   }
 
   /** Envoy says by itself what is wrong with an answer as a whole, and returns it. */
@@ -131,19 +168,25 @@ class SharedRoutes extends SharedResource {
       sources,
       statStore,
       clock,
-      changed: async (versionInfo) => {
-        if (this.#base === undefined) return undefined;
-        const { error, brought } = this.#bring({ ...this.#base, versionInfo });
-        return error ?? (await brought);
-      },
+      changed: async (versionInfo) => await this.#complete(versionInfo),
     });
   }
 
-  /** What it is refused for may be gone from the message. */
-  #isSame({ message, fault }: DiscoveredResource): boolean {
-    return (
-      fault === undefined && this.#base !== undefined && isSameMessage(this.#base.message, message)
+  /** Brings the present configuration with other virtual hosts. */
+  async #complete(versionInfo: string): Promise<string | undefined> {
+    const base = this.#base;
+    if (base === undefined) return undefined;
+    const isLong = isLarge(this.#withHosts(base).message);
+    const outcome = await this.#inOrder(isLong, () =>
+      this.#bring({ ...(this.#base ?? base), versionInfo }),
     );
+    return outcome?.error ?? (await outcome?.brought);
+  }
+
+  /** What it is refused for may be gone from the message. */
+  *#isSame({ message, fault }: DiscoveredResource): Steps<boolean> {
+    if (fault !== undefined || this.#base === undefined) return false;
+    return yield* isSameInSteps(this.#base.message, message);
   }
 
   get #isWaiting(): boolean {
@@ -154,10 +197,10 @@ class SharedRoutes extends SharedResource {
    * `brought` resolves with what a worker refused, or when it is in force or another took its
    * place.
    */
-  #bring(found: DiscoveredResource): Brought {
+  *#bring(found: DiscoveredResource): Steps<Brought> {
     const { store, swap, clock } = this.#options;
     const whole = this.#withHosts(found);
-    const resolution = this.#resolve(whole);
+    const resolution = yield* this.#resolve(whole);
     const { error } = resolution;
     if (error !== undefined) {
       store.refuse('route_configuration', this.#routes.key, {
@@ -167,9 +210,9 @@ class SharedRoutes extends SharedResource {
       });
       return { error };
     }
+    const clusters = yield* swap.hold([whole.message]);
     // What is on its way to the workers names its clusters until it is there.
     if (this.#isWaiting) this.#clusters?.release();
-    const clusters = swap.hold([whole.message]);
     this.#clusters = clusters;
     this.#secrets.hold(resolution.secrets);
     return { brought: this.#takeWith(clusters, whole, resolution.resolved) };
@@ -198,11 +241,11 @@ class SharedRoutes extends SharedResource {
     return { ...found, message: { ...found.message, virtual_hosts: [...own, ...hosts] } };
   }
 
-  #resolve({ message, fault }: DiscoveredResource): Resolution<RouteConfigurationResource> {
+  *#resolve({ message, fault }: DiscoveredResource): Steps<Resolution<RouteConfigurationResource>> {
     const { resolver } = this.#options;
     const { vhds } = message as RouteConfiguration;
     const error = fault ?? (vhds && resolver.hostsSource(vhds).error);
-    return error === undefined ? resolver.routes(message) : { error };
+    return error === undefined ? yield* resolver.routesInSteps(message) : { error };
   }
 
   async #take(
@@ -229,4 +272,13 @@ class SharedRoutes extends SharedResource {
       void this.#options.apply([WORKERS.remove(key)]);
     }
   }
+}
+
+/** More routes, or virtual hosts, take several turns. */
+const MANY_ROUTES = 200;
+
+function isLarge({ virtual_hosts: hosts = [] }: RouteConfiguration): boolean {
+  let routes = hosts.length;
+  for (const { routes: some = [] } of hosts) routes += some.length;
+  return routes > MANY_ROUTES;
 }

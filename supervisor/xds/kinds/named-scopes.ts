@@ -5,6 +5,7 @@
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { ScopedRouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
+import { atOnce } from '../../loop/loop-turns.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { NamedScope } from '../../../shared/resources/routes/scoped-routes.ts';
 import { SCOPED_RDS } from '../../../shared/stats/templates/subscriptions.ts';
@@ -155,7 +156,7 @@ class SharedScopes extends SharedResource {
         continue;
       }
       const inline = message.route_configuration as unknown as JsonObject;
-      const { error } = this.#options.resolver.routes(inline);
+      const { error } = atOnce(this.#options.resolver.routesInSteps(inline));
       if (error !== undefined) return error;
     }
     return undefined;
@@ -172,7 +173,7 @@ class SharedScopes extends SharedResource {
       const named = this.#routesOf(scope.message);
       if (named === undefined) {
         const inline = scope.message.route_configuration as unknown as JsonObject;
-        const resolution = resolver.routes(inline);
+        const resolution = atOnce(resolver.routesInSteps(inline));
         if (resolution.error !== undefined) continue;
         secretsOfAll.push(...resolution.secrets);
         if (before.get(scope.resource.name) === scope) continue;

@@ -18,7 +18,7 @@ import type { ClusterHostsResource } from '../../../shared/resources/clusters/cl
 import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
-import type { Steps } from '../../loop/loop-turns.ts';
+import { atOnce, type Steps } from '../../loop/loop-turns.ts';
 import { formatPlace, type Place, type Problem } from '../../config/problem.ts';
 import {
   checkSources,
@@ -36,12 +36,13 @@ import {
   loadAssignmentInSteps,
   resolveLoadAssignment,
 } from '../../resources/clusters/load-assignment.ts';
+import { resolveUpstreamSettings } from '../../resources/filters/upstream-filters.ts';
 import { resolveFilterSettings } from '../../resources/http/http-filter-chain.ts';
 import { resolveListener } from '../../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../../resources/listeners/network-filters.ts';
 import type { ResolvedCluster, ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
 import type { NamedSecret } from '../../resolved/named-secret.ts';
-import { resolveRouteConfiguration } from '../../resources/routes/route-configuration.ts';
+import { routeConfigurationInSteps } from '../../resources/routes/route-configuration.ts';
 import { resolveConfigSource } from '../../resources/config-source.ts';
 import { type ConfigSource } from '../../resolved/config-source.ts';
 import { Scope } from '../../resources/scope.ts';
@@ -93,7 +94,7 @@ export class ResourceResolver {
       resolveCluster(message as unknown as Cluster, this.#defaults, scope),
     listener: (message, scope) =>
       resolveListener(message as unknown as Listener, this.#filters, scope),
-    route_configuration: (message, scope) => this.#resolveRoutes(message, scope),
+    route_configuration: (message, scope) => atOnce(this.#resolveRoutes(message, scope)),
     endpoints: (message, scope) => {
       const assignment = message as unknown as ClusterLoadAssignment;
       resolveLoadAssignment(assignment.cluster_name ?? '', assignment, scope);
@@ -103,7 +104,8 @@ export class ResourceResolver {
       resolveFilterSettings(message as unknown as HttpFilterMessage, scope),
     scoped_routes: (message, scope) => {
       const { route_configuration: routes } = message as unknown as ScopedRouteConfiguration;
-      if (routes !== undefined) this.#resolveRoutes(routes as unknown as JsonObject, scope);
+      if (routes === undefined) return;
+      atOnce(this.#resolveRoutes(routes as unknown as JsonObject, scope));
     },
     // They are checked with the route configuration that they complete.
     virtual_host: () => undefined,
@@ -142,8 +144,9 @@ export class ResourceResolver {
     });
   }
 
-  routes(message: JsonObject): Resolution<RouteConfigurationResource> {
-    return this.#run((scope) => this.#resolveRoutes(message, scope));
+  *routesInSteps(message: JsonObject): Steps<Resolution<RouteConfigurationResource>> {
+    const run = this.#begin();
+    return this.#end(run, yield* this.#resolveRoutes(message, run.scope));
   }
 
   /** Where the virtual hosts come from that complete a route configuration. */
@@ -161,8 +164,10 @@ export class ResourceResolver {
     });
   }
 
-  filter(message: HttpFilterMessage): Resolution<HttpFilter> {
-    return this.#run((scope) => resolveFilterSettings(message, scope));
+  /** `isUpstream`: for attempts. */
+  filter(message: HttpFilterMessage, isUpstream: boolean): Resolution<HttpFilter> {
+    const resolve = isUpstream ? resolveUpstreamSettings : resolveFilterSettings;
+    return this.#run((scope) => resolve(message, scope));
   }
 
   /** What `known` has of the message's endpoints stays; what is new is added to it. */
@@ -196,13 +201,13 @@ export class ResourceResolver {
     scope.error('conflict', 'ADS must be configured to support an ADS config source');
   }
 
-  #resolveRoutes(message: JsonObject, scope: Scope): RouteConfigurationResource | undefined {
+  #resolveRoutes(message: JsonObject, scope: Scope): Steps<RouteConfigurationResource> {
     const source = {
       validatesClusters: false,
       takesHosts: true,
       isKnownCluster: (name: string) => this.#options.isKnownCluster(name),
     };
-    return resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope);
+    return routeConfigurationInSteps(message as unknown as RouteConfiguration, source, scope);
   }
 
   /** Resolves a secret whose files were read into it. */

@@ -18,20 +18,28 @@ const FIELDS = knownFields<ExtensionConfigSource>([
   'type_urls',
 ]);
 
-/** Undefined after a reported problem. `resolveDefault` resolves `default_config` as any filter. */
+/** Where the filter stands. */
+export interface FilterPlace {
+  readonly isUpstream: boolean;
+  readonly isKnownType: (url: string) => boolean;
+  /** Resolves `default_config` as any filter. */
+  readonly resolveDefault: (
+    config: NonNullable<ExtensionConfigSource['default_config']>,
+  ) => HttpFilter | undefined;
+}
+
+/** Undefined after a reported problem. */
 export function resolveDiscoveredFilter(
   name: string,
   message: ExtensionConfigSource,
-  resolveDefault: (
-    config: NonNullable<ExtensionConfigSource['default_config']>,
-  ) => HttpFilter | undefined,
+  { isUpstream, isKnownType, resolveDefault }: FilterPlace,
   scope: Scope,
 ): DiscoveredFilterSettings | undefined {
   refuseOtherFields(message, FIELDS, scope);
   const { config_source: config, default_config: fallback } = message;
-  const types = (message.type_urls ?? []).map(typeNameOf);
+  const types = typesOf(message, isKnownType, scope);
   const source = config && resolveConfigSource(config, scope.at('config_source'));
-  if (source === undefined) return undefined;
+  if (source === undefined || types === undefined) return undefined;
   const type = fallback === undefined ? undefined : typeNameOf(fallback['@type']);
   if (type !== undefined && !types.includes(type)) {
     scope.error('conflict', unexpectedType(type, types));
@@ -40,13 +48,27 @@ export function resolveDiscoveredFilter(
   const resolved = fallback && resolveDefault(fallback);
   if (fallback !== undefined && resolved === undefined) return undefined;
   const waits = message.apply_default_config_without_warming !== true;
-  const key = `${name} ${types.join(' ')} ${JSON.stringify(source)}`;
-  scope.context.onNamedFilter?.({ key, name, source, types, waits });
+  const place = isUpstream ? 'upstream ' : '';
+  const key = `${place}${name} ${types.join(' ')} ${JSON.stringify(source)}`;
+  scope.context.onNamedFilter?.({ key, name, source, types, waits, isUpstream });
   return {
     kind: 'discovered',
     name,
     options: { key, ...(resolved === undefined ? {} : { fallback: resolved }) },
   };
+}
+
+/** Undefined after a reported problem. */
+function typesOf(
+  { type_urls: urls = [] }: ExtensionConfigSource,
+  isKnownType: (url: string) => boolean,
+  scope: Scope,
+): readonly string[] | undefined {
+  const unknown = urls.find((url) => !isKnownType(url));
+  if (unknown === undefined) return urls.map(typeNameOf);
+  const type = typeNameOf(unknown);
+  scope.error('extension', `Error: no factory found for a required type URL ${type}.`);
+  return undefined;
 }
 
 /** In Envoy's words. */

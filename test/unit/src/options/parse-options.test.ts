@@ -133,6 +133,7 @@ describe('an option that takes effect', () => {
       '--validate-skip-secrets',
       '--heap-sampling',
       '--admin-read-only',
+      '--legacy-admin',
       '--admin-token-path',
       '--admin-allowed-hosts',
       '--admin-allowed-uids',

@@ -12,6 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-access-'));
 after(() => rmSync(folder, { recursive: true }));
 const NOTHING = {
   adminReadOnly: false,
+  legacyAdmin: false,
   adminTokenPath: '',
   adminAllowedHosts: [],
   adminAllowedUids: [],

@@ -53,6 +53,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       },
       sickClusters: () => [],
       refusals: async () => [],
+      exemplars: async () => [],
     },
     explain: async () => ({ end: { why: 'nobody serves' } }),
     scripts: { list: async () => [], reload: async () => ({ isDone: true, modules: [] }) },

@@ -119,6 +119,7 @@ const pageOptions = {
   textReadouts: true,
   boundsOf: () => DEFAULT_BUCKETS,
   maxNativeBuckets: 20,
+  exemplars: [],
   endpoints: new EndpointStats(new StatStore(), () => [], []),
 } as const;
 

@@ -4,6 +4,7 @@ import {
   ResourceStore,
   type ResourceVersion,
 } from '../../../../supervisor/store/resource-store.ts';
+import { atOnce } from '../../../../supervisor/loop/loop-turns.ts';
 import { ClusterSwap } from '../../../../supervisor/xds/kinds/cluster-swap.ts';
 import { staticCluster } from '../../../support/parts/bootstrap.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -44,8 +45,8 @@ describe('routes on their way to clusters', () => {
     const { store, swap } = swapped();
     store.putWarming('cluster', 'slow', CLUSTER);
     store.putActive('cluster', 'there', CLUSTER);
-    assert.ok(swap.hold([routesTo('there'), routesTo('unknown')]).isReady());
-    const hold = swap.hold([routesTo('slow')]);
+    assert.ok(atOnce(swap.hold([routesTo('there'), routesTo('unknown')])).isReady());
+    const hold = atOnce(swap.hold([routesTo('slow')]));
     assert.ok(!hold.isReady());
     store.promote('cluster', 'slow');
     assert.ok(hold.isReady());
@@ -54,7 +55,10 @@ describe('routes on their way to clusters', () => {
   it('wait on when such a cluster goes, until it is back, for ten seconds in all', () => {
     const { store, clock, swap } = swapped();
     store.putWarming('cluster', 'slow', CLUSTER);
-    const holds = [swap.hold([routesTo('slow')]), swap.hold([routesTo('slow')])] as const;
+    const holds = [
+      atOnce(swap.hold([routesTo('slow')])),
+      atOnce(swap.hold([routesTo('slow')])),
+    ] as const;
     clock.pass(4 * SECOND_MS);
     store.remove('cluster', 'slow');
     clock.pass(6 * SECOND_MS - 1);
@@ -66,7 +70,7 @@ describe('routes on their way to clusters', () => {
   it('wait no longer when they are released', async () => {
     const { store, swap } = swapped();
     store.putWarming('cluster', 'slow', CLUSTER);
-    const hold = swap.hold([routesTo('slow')]);
+    const hold = atOnce(swap.hold([routesTo('slow')]));
     hold.release();
     await hold.ready;
     assert.ok(hold.isReady());
@@ -77,8 +81,8 @@ describe('a cluster that goes', () => {
   it('stays while it is named or will be, and goes fifteen seconds later in any case', () => {
     const { store, clock, swap } = swapped();
     store.putActive('cluster', 'old', CLUSTER);
-    const hold = swap.hold([routesTo('old')]);
-    swap.remove(['old']);
+    const hold = atOnce(swap.hold([routesTo('old')]));
+    atOnce(swap.remove(['old']));
     clock.pass(SECOND_MS);
     assert.ok(store.get('cluster', 'old')?.draining !== undefined);
     name(store, 'old');
@@ -93,10 +97,10 @@ describe('a cluster that goes', () => {
     const { store, clock, swap } = swapped();
     store.putActive('cluster', 'old', CLUSTER);
     name(store, 'old');
-    swap.remove(['old']);
+    atOnce(swap.remove(['old']));
     clock.pass(9 * SECOND_MS);
     store.putWarming('cluster', 'new', CLUSTER);
-    const hold = swap.hold([routesTo('new')]);
+    const hold = atOnce(swap.hold([routesTo('new')]));
     clock.pass(9 * SECOND_MS);
     assert.ok(store.get('cluster', 'old')?.draining !== undefined);
     store.promote('cluster', 'new');

@@ -7,6 +7,7 @@ import {
   type ResourceVersion,
 } from '../../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
+import { atOnce, LoopTurns, type Steps } from '../../../../supervisor/loop/loop-turns.ts';
 import { ClusterSwap } from '../../../../supervisor/xds/kinds/cluster-swap.ts';
 import type {
   DiscoveryConsumer,
@@ -30,6 +31,11 @@ function routesTo(cluster: string): DiscoveryUpdate {
   };
 }
 
+// eslint-disable-next-line require-yield -- it takes no time
+function* routesInSteps(): Steps<unknown> {
+  return { resolved: {}, secrets: [] };
+}
+
 /** Named routes whose way to the workers ends when the test says so. */
 function startRoutes(): {
   readonly store: ResourceStore;
@@ -49,7 +55,8 @@ function startRoutes(): {
     clock,
     swap,
     statStore: new StatStore(),
-    resolver: { routes: () => ({ resolved: {}, secrets: [] }) },
+    resolver: { routesInSteps },
+    turns: new LoopTurns(),
     sources: {
       open: ({ consumer }: { readonly consumer: DiscoveryConsumer }) => {
         opened.push(consumer);
@@ -98,7 +105,7 @@ describe('routes that are sent one after the other', () => {
     const taken = consumer.update(routesTo('one'));
     await nextTurn();
     putCluster(store, 'two', false);
-    swap.remove(['one']);
+    atOnce(swap.remove(['one']));
     assert.equal(await consumer.update(routesTo('two')), undefined);
     clock.pass(1000);
     assert.ok(store.get('cluster', 'one')?.draining !== undefined);

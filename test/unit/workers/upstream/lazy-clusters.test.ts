@@ -103,6 +103,7 @@ describe('clusters that nobody uses yet', () => {
       makeEndpointSource: unused,
       makeSubClusterSource: unused,
       secrets: { use: unused },
+      filters: { use: unused },
       clustersWarming: () => undefined,
     });
     await setImmediate();

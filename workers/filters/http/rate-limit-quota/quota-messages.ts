@@ -137,6 +137,8 @@ function readTokens(field: ProtoField): QuotaStrategy {
   field.message((part) => {
     if (part.number === 1) max = part.integer() ?? max;
     else if (part.number === 2) {
+      // An empty wrapper holds 0; without one it is 1.
+      perFill = 0;
       part.message((inner) => {
         if (inner.number === 1) perFill = inner.integer() ?? perFill;
       });

@@ -114,6 +114,7 @@ function troubled(errors: number): AdminContext {
         return new Map();
       },
       sickClusters: () => [],
+      exemplars: async () => [],
       refusals: async () => [
         { unrouted: { atMs: 1, status: 404, authority: 'a', path: '/old' } },
         { unrouted: { atMs: Date.now(), status: 404, authority: 'a.test', path: '/"new"' } },
