@@ -48,7 +48,10 @@ function failureOf(options: object): Promise<string> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', ...options }, (response) => {
       let body = '';
-      response.on('data', (chunk: Buffer) => (body = `${body}${chunk}`.slice(0, BODY_KEPT)));
+      response.on(
+        'data',
+        (chunk: Buffer) => (body = `${body}${chunk.toString()}`.slice(0, BODY_KEPT)),
+      );
       response.on('error', reject);
       response.on('end', () => {
         resolve(response.statusCode === 200 ? '' : `${response.statusCode} ${body}`);

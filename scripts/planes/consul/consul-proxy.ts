@@ -29,17 +29,16 @@ export async function startProxy(
   const scratch = makeScratch();
   const port = await freePort();
   const bootstrap = scratch.file('bootstrap.json');
-  const text = await runProgram(agent.program, [
-    ...['connect', 'envoy', '-proxy-id', id, '-bootstrap', ...agent.addresses],
-    ...['-admin-bind', `127.0.0.1:${port}`, '-ignore-envoy-compatibility'],
-  ]);
+  const own = ['-admin-bind', `127.0.0.1:${port}`, '-ignore-envoy-compatibility'];
+  const about = ['connect', 'envoy', '-proxy-id', id, '-bootstrap'];
+  const text = await runProgram(agent.program, [...about, ...agent.addresses, ...own]);
   writeFileSync(bootstrap, text.slice(text.indexOf('{')));
   const baseId = String(20_000 + (port % 10_000));
   const [command = '', ...words] = proxyCommand(proxy).split(' ');
-  const own = ['--base-id', baseId, '--concurrency', '1', '--drain-time-s', '1'];
+  const options = ['--base-id', baseId, '--concurrency', '1', '--drain-time-s', '1'];
   const service = await startService({
     command,
-    args: [...words, '--config-path', bootstrap, ...own],
+    args: [...words, '--config-path', bootstrap, ...options],
     ports: [port],
   });
   const admin = async (path: string): Promise<string> =>

@@ -14,6 +14,7 @@ import { type ConsulWorld, startConsulWorld } from './consul-world.ts';
 
 const PROBE_LIMIT_MS = 30_000;
 const ROTATION_LIMIT_MS = 90_000;
+const KEPT_OUTPUT = 1_500;
 
 export function consulTrials(proxy: DataPlane): readonly Trial[] {
   const name = `Consul with ${proxy}`;
@@ -88,9 +89,9 @@ async function probed(feature: ConsulFeature, mesh: Mesh): Promise<string | unde
 /** Updates that data planes refused, with what they said. */
 async function refusals(proxies: readonly ConsulProxy[]): Promise<string> {
   const all: string[] = [];
-  for (const { id, stats, output } of proxies) {
-    const refused = (await stats('update_rejected')).trim();
-    if (refused !== '') all.push(`${id}: ${refused} ${output().slice(-1500)}`);
+  for (const proxy of proxies) {
+    const refused = (await proxy.stats('update_rejected')).trim();
+    if (refused !== '') all.push(`${proxy.id}: ${refused} ${proxy.output().slice(-KEPT_OUTPUT)}`);
   }
   return all.join('; ');
 }

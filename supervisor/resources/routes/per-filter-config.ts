@@ -10,6 +10,7 @@ import type { PerFilterConfig } from '../../../shared/resources/routes/route.ts'
 import type { FilterSwitch } from '../../../shared/resources/filters/declare-filter.ts';
 
 import { PER_ROUTE_SETTINGS } from '../filters/http-filters.ts';
+import { innerTypeUrl, unpackOpaque } from '../opaque-config.ts';
 import type { Scope } from '../scope.ts';
 
 /** Configurations of filters that have no settings per route. */
@@ -38,9 +39,12 @@ function resolveOne(name: string, config: Any, scope: Scope): unknown {
 }
 
 function resolveSettings(name: string, config: Any, scope: Scope, isOptional: boolean): unknown {
-  const type = typeNameOf(config['@type']);
+  const type = typeNameOf(innerTypeUrl(config));
   const settings = PER_ROUTE_SETTINGS.get(type);
-  if (settings !== undefined) return settings.resolve(config, scope);
+  if (settings !== undefined) {
+    const message = unpackOpaque(config, scope);
+    return message && settings.resolve(message, scope);
+  }
   if (isOptional) {
     const text = `optional settings of HTTP filter '${name}' are left out: '${type}' is not supported`;
     scope.warning('unsupported', text);
