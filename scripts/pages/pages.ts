@@ -1,4 +1,4 @@
-/** The pages of docs/ that are made from the code, with their texts. */
+/** The pages of docs/ that are made from the code, with their texts, and the table of refused fields. */
 import { join } from 'node:path';
 import { recipePage } from '../../src/commands/example/recipe-page.ts';
 import { featurePage } from '../../src/commands/features/feature-report.ts';
@@ -6,15 +6,23 @@ import { optionReference } from '../../src/options/option-reference.ts';
 import { adminReference } from '../../supervisor/admin/admin-reference.ts';
 import { adminRoutes } from '../../supervisor/admin/admin-routes.ts';
 import { createMessageTypes } from '../../supervisor/admin/message-types.ts';
+import { type FieldGroup, printFieldGroups } from '../../supervisor/features/field-groups.ts';
 import { features } from '../../supervisor/features/features.ts';
 import { Profilers } from '../../supervisor/profiling/profilers.ts';
+import { messagePage } from './message-catalogue.ts';
+import { readFieldGroups } from './read-field-groups.ts';
 
 export interface Page {
   readonly path: string;
   readonly text: () => string;
 }
 
-const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
+const root = join(import.meta.dirname, '..', '..', '..');
+const docs = join(root, 'docs');
+
+function groups(): readonly FieldGroup[] {
+  return readFieldGroups(root, createMessageTypes());
+}
 
 export const PAGES: readonly Page[] = [
   { path: join(docs, 'options.md'), text: optionReference },
@@ -24,5 +32,10 @@ export const PAGES: readonly Page[] = [
       adminReference(adminRoutes({ types: createMessageTypes(), profilers: new Profilers() })),
   },
   { path: join(docs, 'recipes.md'), text: recipePage },
-  { path: join(docs, 'features.md'), text: () => featurePage(features()) },
+  { path: join(docs, 'features.md'), text: () => featurePage(features(), groups()) },
+  {
+    path: join(root, 'supervisor', 'features', 'refused-fields.ts'),
+    text: () => printFieldGroups(groups()),
+  },
+  { path: join(docs, 'messages.md'), text: () => messagePage(root) },
 ];

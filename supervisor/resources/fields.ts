@@ -2,7 +2,7 @@
  * Makes sure that no field of a message is silently ignored: each resolver names the fields that it
  * acts on and those without effect here; whatever else a message carries is refused by name.
  */
-import type { Scope } from './scope.ts';
+import { SEE_FEATURES, type Scope } from './scope.ts';
 
 export interface KnownFields {
   readonly fields: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export function refuseOtherFields(message: object, { fields }: KnownFields, scop
 
 function refuseField(message: object, name: string, scope: Scope): void {
   if (name === '@type' || isUnset((message as Readonly<Record<string, unknown>>)[name])) return;
-  scope.at(name).unsupported(`field '${name}' is`, 'leave it out');
+  scope.at(name).unsupported(`field '${name}' is`, `leave it out; ${SEE_FEATURES}`);
 }
 
 /** Values that say the same as an absent field. */

@@ -85,6 +85,9 @@ export type Rule =
   | 'conflict'
   | 'no_effect';
 
+/** Where somebody finds what could stand in place of what is refused. */
+export const SEE_FEATURES = 'docs/features.md lists what is served';
+
 export class Scope {
   readonly context: ResolveContext;
   readonly place: Place | undefined;
@@ -116,7 +119,7 @@ export class Scope {
   }
 
   /** Refuses what the API knows and this build does not; `what` begins the message. */
-  unsupported(what: string, suggestion?: string): void {
+  unsupported(what: string, suggestion = SEE_FEATURES): void {
     this.error('unsupported', `${what} not supported yet`, suggestion);
   }
 
