@@ -10,6 +10,8 @@ export const SHED_POINTS = [
   'connection_pool_new_connection',
   'tcp_proxy_upstream_connect',
   'tcp_proxy_on_data',
+  'http2_server_go_away_on_dispatch',
+  'http2_server_go_away_and_close_on_dispatch',
 ] as const;
 
 export type ShedPoint = (typeof SHED_POINTS)[number];

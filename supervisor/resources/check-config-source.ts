@@ -2,6 +2,7 @@
  * What must be there for a configuration source: its cluster, its paths, a protocol that can carry
  * it.
  */
+import { meantCluster } from './meant-name.ts';
 import type { ConfigSource } from '../resolved/config-source.ts';
 import { existsSync } from 'node:fs';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
@@ -49,6 +50,7 @@ function checkApiCluster(
     'reference',
     'envoy.config.core.v3.ApiConfigSource must have a statically defined non-EDS cluster: ' +
       `'${cluster}' does not exist, was added via api, or is an EDS cluster`,
+    meantCluster(cluster, scope),
   );
 }
 
@@ -69,6 +71,7 @@ export function checkGrpcTarget(
   scope: Scope,
 ): void {
   if (target.kind === 'cluster' && !isStaticCluster(target.cluster)) {
-    scope.error('reference', `Unknown gRPC client cluster '${target.cluster}'`);
+    const text = `Unknown gRPC client cluster '${target.cluster}'`;
+    scope.error('reference', text, meantCluster(target.cluster, scope));
   }
 }

@@ -83,7 +83,7 @@ export function addressOptions(
   const prebind = (name: number): SocketOption => ({ level, name, value: 1, state: 'prebind' });
   for (const field of ['transparent', 'freebind'] as const) {
     if (options[field] !== true) continue;
-    if (address.kind !== 'ip') scope.at(field).error('conflict', 'it needs an IP address');
+    if (address.kind !== 'ip') scope.at(field).error('conflict', `${field} needs an IP address`);
     const v4 = field === 'transparent' ? IP_TRANSPARENT : IP_FREEBIND;
     const v6 = field === 'transparent' ? IPV6_TRANSPARENT : IPV6_FREEBIND;
     found.push(prebind(isV6 ? v6 : v4));

@@ -86,10 +86,15 @@ describe('attacks by tokens', () => {
       type: 'spki',
     });
     const forger = makeSigner('HS256', { secret: Buffer.from(publicPem) });
+    // RSA signs as slowly as forty others together.
+    const by = fc.oneof(
+      { weight: 1, arbitrary: fc.constant(stranger) },
+      { weight: 9, arbitrary: fc.constantFrom(makeSigner('ES256'), forger) },
+    );
     fc.assert(
-      fc.property(header, fc.constantFrom(stranger, forger), fc.jsonValue(), (head, by, body) => {
+      fc.property(header, by, fc.jsonValue(), (head, signer, body) => {
         const payload = typeof body === 'object' && body !== null ? body : CLAIMS;
-        assert.equal(isLetIn(by.sign(payload, head), keys), false);
+        assert.equal(isLetIn(signer.sign(payload, head), keys), false);
       }),
       attackParameters(1000, 100_000),
     );

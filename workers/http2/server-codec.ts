@@ -117,6 +117,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     if (this.#isEnding || this.session.isOver) return;
     this.#isEnding = true;
     this.stats.count('goaway_sent');
+    this.#begin();
     this.session.finalGoaway();
   }
 
@@ -124,6 +125,7 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
   announceClose(): void {
     // Counted once, with the last step.
     if (this.session.isOver) return;
+    this.#begin();
     this.session.writer.goaway(LARGEST_STREAM_ID, ErrorCode.noError, '');
   }
 
@@ -190,6 +192,13 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
     // Who does not read is not waited for.
     const isOutbound = flood === 'outbound' || flood === 'outbound_control';
     this.#finish(isOutbound && this.session.writer.counts.isBlocked ? 'at_once' : 'now');
+  }
+
+  /** Nothing may be said before this side's part of the preface. */
+  #begin(): void {
+    const { session } = this;
+    if (!session.hasBegun) this.onBegun();
+    session.hasBegun = true;
   }
 
   onBegun(): void {

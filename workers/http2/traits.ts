@@ -10,6 +10,8 @@ export const HTTP2_TRAITS: ProtocolTraits = {
   connectionsTotal: index.downstream_cx_http2_total,
   connectionsActive: index.downstream_cx_http2_active,
   requestsTotal: index.downstream_rq_http2_total,
+  endsAt: 'http2_server_go_away_and_close_on_dispatch',
+  asksToLeaveAt: 'http2_server_go_away_on_dispatch',
   block: HTTP2_CODEC,
   scope: 'http2.',
   droppedHeaders: HTTP2_CODEC.index.dropped_headers_with_underscores,

@@ -10,6 +10,7 @@ import type {
 } from '../stream/chain-server.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
+import type { ProtocolTraits } from '../stream/protocol-traits.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { connectionStart } from './stream-facts.ts';
 import { LoopTimer } from '../loop/timers.ts';
@@ -51,6 +52,7 @@ export class HttpConnection
   readonly openedMs: number;
   /** CLOCK_MONOTONIC milliseconds since which nothing was asked; undefined with a stream open. */
   idleSinceMs: number | undefined;
+  #isAskedToLeave = false;
   readonly #idleTimer = new LoopTimer(this, TIMER_IDLE);
   readonly #durationTimer = new LoopTimer(this, TIMER_DURATION);
   readonly #closeTimer = new LoopTimer(this, TIMER_CLOSE);
@@ -134,15 +136,31 @@ export class HttpConnection
 
   onData(input: Buffer, start: number, end: number): void {
     if (!this.#hasSpoken && !this.#begin()) return;
-    const shedsAt = this.traits?.shedsAt;
-    if (shedsAt !== undefined && this.manager.parts.overload.sheds(shedsAt)) {
-      this.manager.parts.stats.count(RQ_OVERLOAD_CLOSE);
-      this.codec.abort();
-      return;
-    }
+    if (this.traits !== undefined && this.#isShed(this.traits)) return;
     // The beginning of a request is no idleness.
     if (this.idleSinceMs !== undefined) this.idleSinceMs = this.manager.parts.loop.clock.ms;
     this.codec.onData(input, start, end);
+  }
+
+  /** Whether an overload ends the connection with this read. */
+  #isShed({ shedsAt, endsAt, asksToLeaveAt }: ProtocolTraits): boolean {
+    const { overload, stats } = this.manager.parts;
+    if (shedsAt !== undefined && overload.sheds(shedsAt)) {
+      stats.count(RQ_OVERLOAD_CLOSE);
+      this.codec.abort();
+      return true;
+    }
+    if (endsAt !== undefined && overload.sheds(endsAt)) {
+      this.codec.announceClose();
+      this.codec.startDrain(true);
+      this.codec.abort();
+      return true;
+    }
+    if (asksToLeaveAt !== undefined && overload.sheds(asksToLeaveAt) && !this.#isAskedToLeave) {
+      this.#isAskedToLeave = true;
+      this.codec.announceClose();
+    }
+    return false;
   }
 
   /** False where an overload ends the connection before its first request. */

@@ -11,8 +11,12 @@ export interface ProtocolTraits {
   readonly requestsTotal: number;
   /** The gauge of connections that end with their next answer; absent where there are none. */
   readonly softDrain?: number;
-  /** Where one read may be refused for overload. */
+  /** Where one read may be refused for overload, which ends the connection. */
   readonly shedsAt?: ShedPoint;
+  /** Where the client may be told to go, and that the connection ends at once. */
+  readonly endsAt?: ShedPoint;
+  /** Where the client may be asked to go; its requests are served. */
+  readonly asksToLeaveAt?: ShedPoint;
   /** The codec's own block, which exists once the codec was used. */
   readonly block: StatTemplate;
   /** Prefix of its names. */

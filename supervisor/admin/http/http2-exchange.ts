@@ -38,15 +38,49 @@ export function serveHttp2(socket: Socket, { clock, limits, serve }: Http2Parts)
   });
   // What a client does wrong ends its connection or stream, and is nobody's concern here.
   session.on('error', () => undefined);
-  session.setTimeout(limits.idleMs, () => session.close());
   const watched = { clock, periodMs: limits.stalledReaderMs };
-  const timers = [watchAnswers(session, socket, watched), watchEnd(socket, clock)];
+  const idle = new IdleSession(session, clock, limits.idleMs);
+  const timers = [watchAnswers(session, socket, watched), watchEnd(socket, clock), idle];
   socket.once('close', () => timers.forEach((timer) => timer.cancel()));
   session.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
+    idle.began(stream);
     holdSession(stream, session);
     serve(http2Exchange({ stream, headers, socket, clock }));
   });
+}
+
+/**
+ * Closes a session that has had no stream for a while. The library's own timeout is not cancelled
+ * when a session ends otherwise: it would keep the session, and its memory, until it is due.
+ */
+class IdleSession {
+  readonly #arm: () => void;
+  #timer: Timer | undefined;
+  #streams = 0;
+  #isOver = false;
+
+  constructor(session: ServerHttp2Session, clock: Clock, idleMs: number) {
+    this.#arm = () => {
+      if (this.#isOver) return;
+      this.#timer = clock.after(idleMs, () => session.close(), { unref: true });
+    };
+    this.#arm();
+  }
+
+  began(stream: ServerHttp2Stream): void {
+    this.#streams++;
+    this.#timer?.cancel();
+    stream.once('close', () => {
+      this.#streams--;
+      if (this.#streams === 0) this.#arm();
+    });
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    this.#timer?.cancel();
+  }
 }
 
 /**

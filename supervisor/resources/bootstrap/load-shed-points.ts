@@ -2,6 +2,7 @@
  * Resolves what sets the overload manager to work: triggers, and the points at which work is
  * refused.
  */
+import { meantName } from '../meant-name.ts';
 import type {
   LoadShedPoint as PointMessage,
   Trigger as TriggerMessage,
@@ -12,8 +13,8 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 
 const POINT_FIELDS = knownFields<PointMessage>(['name', 'triggers']);
-/** Points of protocols that listeners here do not speak: nothing of theirs has to be refused. */
-const ELSEWHERE = /^envoy\.load_shed_points\.http[23]_server_go_away/;
+/** Points of a protocol that listeners here do not speak: nothing of it has to be refused. */
+const ELSEWHERE = /^envoy\.load_shed_points\.http3_server_go_away/;
 
 /** A point that nothing here passes is warned of: it would never refuse anything. */
 export function resolveShedPoints(
@@ -52,7 +53,8 @@ export function resolveTriggers(
     const at = scope.at(number);
     const monitor = trigger.name ?? '';
     if (!known.has(monitor)) {
-      at.error('reference', `Unknown trigger resource ${monitor} for ${what}`);
+      const text = `Unknown trigger resource ${monitor} for ${what}`;
+      at.error('reference', text, meantName(monitor, known));
     }
     if (watched.has(monitor)) at.error('duplicate', `Duplicate trigger resource for ${what}`);
     watched.add(monitor);

@@ -2,6 +2,7 @@
  * Resolves the overload manager: its monitors, the actions that they trigger, and the limit on
  * downstream connections.
  */
+import { meantName } from '../meant-name.ts';
 import { existsSync } from 'node:fs';
 import type {
   OverloadAction as ActionMessage,
@@ -92,6 +93,7 @@ export const MONITORS = new ExtensionRegistry<Resolved>(
   },
 );
 
+const CLOSE_IDLE = 'envoy.overload_actions.close_idle_http_connections';
 const SHRINK_HEAP = 'envoy.overload_actions.shrink_heap';
 const REDUCE_TIMEOUTS = 'envoy.overload_actions.reduce_timeouts';
 const RESET_STREAMS = 'envoy.overload_actions.reset_high_memory_stream';
@@ -100,6 +102,7 @@ const ACTIONS = new Set([
   'envoy.overload_actions.disable_http_keepalive',
   'envoy.overload_actions.stop_accepting_connections',
   'envoy.overload_actions.reject_incoming_connections',
+  CLOSE_IDLE,
   SHRINK_HEAP,
   REDUCE_TIMEOUTS,
   RESET_STREAMS,
@@ -143,7 +146,10 @@ function resolveActions(
   return (message.actions ?? []).map((action, index) => {
     const place = scope.at('actions', index);
     const { name = '', triggers = [] } = action;
-    if (!ACTIONS.has(name)) place.error('reference', `Unknown Overload Manager Action ${name}`);
+    if (!ACTIONS.has(name)) {
+      const text = `Unknown Overload Manager Action ${name}`;
+      place.error('reference', text, meantName(name, ACTIONS));
+    }
     if (seen.has(name)) place.error('duplicate', `Duplicate overload action ${name}`);
     seen.add(name);
     checkAction(action, message, place);
@@ -176,6 +182,12 @@ function checkAction(action: ActionMessage, message: OverloadManager, place: Sco
       place.error('conflict', `Overload action "${name}" requires buffer_factory_config.`);
     }
     place.warning('no_effect', 'no stream is reset: what each may hold is limited in any case');
+  }
+  if (name === CLOSE_IDLE) {
+    place.warning(
+      'no_effect',
+      'idle connections stay open, as in Envoy: cut their idle_timeout by reduce_timeouts',
+    );
   }
   if (name === SHRINK_HEAP) {
     place.warning('no_effect', 'the runtime gives memory back by itself');

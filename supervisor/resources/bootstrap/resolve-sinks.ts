@@ -10,7 +10,7 @@ import type { OfKind } from '../../../shared/resources/by-kind.ts';
 import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import { resolveAddress } from '../addresses.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
-import { meantCluster } from '../nearest-cluster.ts';
+import { meantCluster } from '../meant-name.ts';
 import type { Scope } from '../scope.ts';
 import { resolveOpenTelemetrySink } from './resolve-otlp-sink.ts';
 import { resolveMetricsService } from './resolve-metrics-service.ts';
@@ -78,7 +78,7 @@ function checkClusters(sink: SinkConfig, dependencies: SinkDependencies, scope: 
   if (dependencies.clusters.has(cluster)) return;
   scope
     .at('grpc_service', 'envoy_grpc', 'cluster_name')
-    .error('reference', `Unknown gRPC client cluster '${cluster}'`);
+    .error('reference', `Unknown gRPC client cluster '${cluster}'`, meantCluster(cluster, scope));
 }
 
 function grpcTargetOf(sink: SinkConfig): GrpcTarget | undefined {

@@ -1,4 +1,5 @@
 /** Resolves the clusters and listeners of the bootstrap, and what they say of each other. */
+import { meantName } from '../meant-name.ts';
 import { setImmediate } from 'node:timers/promises';
 import type {
   Bootstrap,
@@ -84,7 +85,8 @@ function checkLocalCluster(
   const place = scope.at('cluster_manager', 'local_cluster_name');
   const local = clusters.get(name);
   if (local === undefined) {
-    place.error('reference', `local cluster '${name}' must be defined`);
+    const text = `local cluster '${name}' must be defined`;
+    place.error('reference', text, meantName(name, clusters.keys()));
   } else if (local.resolved.hosts.hosts.some(({ priority }) => priority > 0)) {
     place.error('conflict', `Unexpected non-zero priority for local cluster '${name}'.`);
   }

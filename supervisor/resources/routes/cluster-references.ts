@@ -1,5 +1,5 @@
 /** Checks that the clusters which routes name are there, where the configuration asks for it. */
-import { meantCluster } from '../nearest-cluster.ts';
+import { meantCluster } from '../meant-name.ts';
 import type { Scope } from '../scope.ts';
 
 export class ClusterReferences {

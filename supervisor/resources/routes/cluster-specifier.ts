@@ -1,4 +1,5 @@
 /** Resolves where a route sends its requests: one cluster, a header that names it, or a choice. */
+import { meantName } from '../meant-name.ts';
 import type {
   RouteAction,
   WeightedCluster as WeightedClustersMessage,
@@ -62,9 +63,9 @@ export function resolveClusterSpecifier(
 function namedPlugin(name: string, scope: Scope): ClusterSpecifier | undefined {
   const plugins = scope.context.clusterPlugins;
   if (plugins?.has(name) !== true) {
-    scope
-      .at('cluster_specifier_plugin')
-      .error('reference', `Unknown cluster specifier plugin name: ${name} is used in the route`);
+    const text = `Unknown cluster specifier plugin name: ${name} is used in the route`;
+    const hint = meantName(name, plugins?.keys() ?? []);
+    scope.at('cluster_specifier_plugin').error('reference', text, hint);
   }
   return plugins?.get(name);
 }

@@ -2,6 +2,7 @@
  * Finds what envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig names: a static secret of
  * the bootstrap, whose value is taken over at once, or one that comes from elsewhere.
  */
+import { meantName } from '../meant-name.ts';
 import type {
   Secret,
   SdsSecretConfig,
@@ -38,6 +39,9 @@ export const UNKNOWN = {
   generic: 'Unknown static generic secret',
 } as const satisfies Readonly<Record<TlsSecret['kind'], string>>;
 
+/** For a name that a secret of another kind has. */
+export const OTHER_KIND = 'there is a secret of that name, of another kind';
+
 /** Undefined after a reported problem. */
 export function resolveSecretReference(
   message: SdsSecretConfig,
@@ -58,7 +62,8 @@ export function resolveSecretReference(
   }
   const secret = scope.context.secrets?.get(name);
   if (secret === undefined) {
-    scope.error('reference', `${UNKNOWN[kind]}: ${name}`);
+    const names = scope.context.secrets?.keys() ?? [];
+    scope.error('reference', `${UNKNOWN[kind]}: ${name}`, meantName(name, names));
     return undefined;
   }
   return { at: 'bootstrap', name, secret };

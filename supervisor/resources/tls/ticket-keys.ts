@@ -6,7 +6,7 @@ import type { DownstreamTls } from '../../../shared/resources/tls.ts';
 import { isSkippedSecret, readFilledSource } from '../data-source.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
-import { resolveSecretReference, UNKNOWN } from './secret-references.ts';
+import { resolveSecretReference, OTHER_KIND, UNKNOWN } from './secret-references.ts';
 
 const KEY_BYTES = 80;
 const NODE_KEY_BYTES = 48;
@@ -27,7 +27,7 @@ export function resolveTickets(
   if (reference.at === 'source') return { ticketSecret: reference.key };
   const { session_ticket_keys: keys } = reference.secret;
   if (keys !== undefined) return optional('ticketKeys', resolveTicketKeys(keys, place));
-  place.error('reference', `${UNKNOWN.tickets}: ${reference.name}`);
+  place.error('reference', `${UNKNOWN.tickets}: ${reference.name}`, OTHER_KIND);
   return {};
 }
 

@@ -13,7 +13,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMs } from '../values.ts';
 import { resolveCertificate } from './certificates.ts';
-import { resolveSecretReference, UNKNOWN } from './secret-references.ts';
+import { OTHER_KIND, resolveSecretReference, UNKNOWN } from './secret-references.ts';
 import { resolveTickets } from './ticket-keys.ts';
 import { resolveTlsParameters } from './tls-parameters.ts';
 import { resolveValidation } from './validation.ts';
@@ -181,7 +181,7 @@ function resolveCertificates(
     if (reference?.at !== 'bootstrap') continue;
     const { name, secret } = reference;
     if (secret.tls_certificate === undefined) {
-      place.error('reference', `${UNKNOWN.certificate}: ${name}`);
+      place.error('reference', `${UNKNOWN.certificate}: ${name}`, OTHER_KIND);
       continue;
     }
     const resolved = resolveCertificate(secret.tls_certificate, place);
@@ -232,7 +232,7 @@ function resolveNamed(
   if (reference.at === 'source') return { validationSecret: reference.key };
   const { name, secret } = reference;
   if (secret.validation_context === undefined) {
-    scope.error('reference', `${UNKNOWN.validation}: ${name}`);
+    scope.error('reference', `${UNKNOWN.validation}: ${name}`, OTHER_KIND);
     return {};
   }
   const resolved = resolveValidation(secret.validation_context, scope, isPartial);

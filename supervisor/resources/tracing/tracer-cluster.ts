@@ -1,5 +1,5 @@
 /** Some tracers want their cluster to be there when the configuration is. */
-import { meantCluster } from '../nearest-cluster.ts';
+import { meantCluster } from '../meant-name.ts';
 import type { Scope } from '../scope.ts';
 
 export function checkTracerCluster(tracer: string, cluster: string, scope: Scope): void {

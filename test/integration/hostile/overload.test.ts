@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { EventEmitter } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { GREETING, bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
@@ -178,3 +180,59 @@ describe('the limit on downstream connections', () => {
     });
   });
 });
+
+describe('load shed points of HTTP/2', () => {
+  it('ask clients to go and serve them, then end their connections', async () => {
+    using scratch = makeScratch();
+    const press = (value: string): void => moveIntoPlace(scratch, 'pressure', value);
+    press('0.6');
+    const point = (name: string, value: number): object => ({
+      name: `envoy.load_shed_points.http2_server_go_away_${name}`,
+      triggers: [{ name: MONITOR, threshold: { value } }],
+    });
+    const config = {
+      refresh_interval: '0.02s',
+      resource_monitors: [
+        { name: MONITOR, typed_config: { '@type': TYPE, filename: scratch.file('pressure') } },
+      ],
+      loadshed_points: [point('on_dispatch', 0.5), point('and_close_on_dispatch', 0.9)],
+    };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [httpListener(GREETING)] }, { overload_manager: config }),
+    });
+    const port = await sluice.listenerPort('web');
+    const isShed = async (name: string): Promise<boolean> =>
+      (await sluice.stats(`filter=go_away_${name}.scale_percent`)).endsWith(': 100\n');
+    await waitUntil('clients are asked to go', () => isShed('on_dispatch'));
+    assert.deepEqual(await talk(port), { goaways: 1, status: 200 });
+    press('0.95');
+    await waitUntil('connections end', () => isShed('and_close_on_dispatch'));
+    assert.deepEqual(await talk(port), { goaways: 2, status: undefined });
+    const counted = await sluice.stat(
+      'overload.envoy.load_shed_points.http2_server_go_away_and_close_on_dispatch.shed_load_count',
+    );
+    assert.equal(counted, 1);
+  });
+});
+
+/** One request on a connection of its own, and how often it is told to go. */
+async function talk(port: number): Promise<object> {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  session.on('error', () => undefined);
+  let goaways = 0;
+  session.on('goaway', () => (goaways += 1));
+  const stream = session.request({ ':path': '/' });
+  let status: number | undefined;
+  stream.on('response', (headers) => (status = headers[':status']));
+  stream.on('error', () => undefined);
+  stream.resume();
+  await closed(stream);
+  session.close();
+  if (!session.destroyed) await closed(session);
+  return { goaways, status };
+}
+
+/** Errors before it are expected. */
+function closed(emitter: EventEmitter): Promise<void> {
+  return new Promise((resolve) => void emitter.once('close', resolve));
+}

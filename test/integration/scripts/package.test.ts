@@ -68,9 +68,12 @@ export default defineFilter({
 (async () => {
   const server = createSluice({ config: JSON.parse(process.argv[2]) });
   await server.ready();
-  const port = await server.listenerPort('web');
   const first = server.pid;
-  const ask = async () => (await fetch('http://127.0.0.1:' + port)).headers.get('x-mine');
+  // An address with port 0 is another one in each epoch.
+  const ask = async () => {
+    const port = await server.listenerPort('web');
+    return (await fetch('http://127.0.0.1:' + port)).headers.get('x-mine');
+  };
   const before = await ask();
   await server.restart();
   const after = await ask();

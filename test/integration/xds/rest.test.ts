@@ -58,6 +58,8 @@ describe('resources over REST', () => {
           transport_api_version: 'V3',
           cluster_names: ['control'],
           refresh_delay: '0.02s',
+          // An answer that comes too late ends its connection.
+          request_timeout: '60s',
         },
         resource_api_version: 'V3',
       };

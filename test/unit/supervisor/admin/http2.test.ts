@@ -1,5 +1,6 @@
 /** HTTP/2 with prior knowledge on the admin listener: the same answers, limits and checks. */
 import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
 import { connect } from 'node:http2';
 import type { ClientHttp2Session, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { createConnection } from 'node:net';
@@ -163,4 +164,25 @@ test('connections are counted by their version of HTTP, from their first bytes t
   session.destroy();
   await waitUntil('the end', () => value('downstream_cx_http2_active') === 0);
   assert.equal(value('downstream_cx_http2_total'), 1);
+});
+
+test('a session that ends leaves no timer behind that would keep it', async () => {
+  const idleMs = 54_321;
+  const timers: { readonly _idleTimeout?: number; readonly _destroyed?: boolean }[] = [];
+  const hook = createHook({
+    init: (_id, type, _trigger, resource) => void (type === 'Timeout' && timers.push(resource)),
+  }).enable();
+  const { session } = await start({}, { idleMs });
+  await ask(session, { ':path': '/ready' });
+  hook.disable();
+  const ofSession = timers.filter((timer) => timer._idleTimeout === idleMs);
+  assert.ok(ofSession.length > 0);
+  session.destroy();
+  await waitUntil('the end', () => ofSession.every((timer) => timer._destroyed === true));
+});
+
+test('a session that has had no stream for a while is closed', async () => {
+  const { session } = await start({}, { idleMs: 50 });
+  await ask(session, { ':path': '/ready' });
+  await waitUntil('the end', () => session.closed || session.destroyed);
 });

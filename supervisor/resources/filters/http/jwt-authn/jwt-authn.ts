@@ -1,4 +1,5 @@
 /** Resolves envoy.extensions.filters.http.jwt_authn.v3. */
+import { meantName } from '../../../meant-name.ts';
 import type { Dictionary } from '../../../../../shared/text/dictionary.ts';
 import type {
   FilterStateRule,
@@ -68,7 +69,8 @@ function resolveOptions(message: JwtAuthentication, scope: Scope): JwtAuthnOptio
           ? resolver.resolve(rule.requires ?? {}, place.at('requires'))
           : requirements.get(byName);
       if (requires === undefined && byName !== undefined) {
-        place.error('reference', wrongName(byName, Object.keys(named)));
+        const names = Object.keys(named);
+        place.error('reference', wrongName(byName, names), meantName(byName, names));
       }
       return match === undefined || requires === undefined ? [] : [{ match, requires }];
     }),

@@ -1,4 +1,5 @@
 /** Resolves envoy.extensions.filters.http.jwt_authn.v3.JwtRequirement. */
+import { meantName } from '../../../meant-name.ts';
 import type { Dictionary } from '../../../../../shared/text/dictionary.ts';
 import type {
   JwtRequirement as RequirementMessage,
@@ -66,7 +67,8 @@ export class RequirementResolver {
     scope: Scope,
   ): Extract<JwtRequirement, { readonly kind: 'provider' }> {
     if (!this.#providers.has(provider)) {
-      scope.error('reference', `Required provider ['${provider}'] is not configured.`);
+      const text = `Required provider ['${provider}'] is not configured.`;
+      scope.error('reference', text, meantName(provider, this.#providers));
     }
     return { kind: 'provider', provider };
   }
