@@ -117,8 +117,6 @@ describe('access logs of the whole program', () => {
 
   it('try again to open a stream that finds no connection, as often as they say', async () => {
     const common_config = {
-      log_name: 'again',
-      transport_api_version: 'V3',
       grpc_service: { envoy_grpc: { cluster_name: 'logs' } },
       buffer_flush_interval: '0.05s',
       grpc_stream_retry_policy: { num_retries: 2 },
