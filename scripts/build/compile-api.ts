@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listProtoSources } from './api-sources.ts';
+import { fieldComments, packedComments } from './field-comments.ts';
 import { addProtoFile, emptyModel, resolveModel } from './proto-model.ts';
 import { writeDescriptor } from './write-descriptor.ts';
 import { writeTypes } from './write-types.ts';
@@ -38,7 +39,8 @@ export function compileApi(projectRoot: string): string {
     addProtoFile(model, source.importPath, source.text);
   }
   resolveModel(model);
-  writeDescriptor(model, join(output, 'packages.archive'));
+  const comments = packedComments(fieldComments(sources));
+  writeDescriptor(model, join(output, 'packages.archive'), comments);
   writeTypes(model, types);
   writeFileSync(mark, digest);
   return digest;

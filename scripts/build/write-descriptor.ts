@@ -4,7 +4,11 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { MessageDescriptor, PackageDescriptor } from '../../shared/api/descriptor.ts';
+import {
+  FIELD_COMMENTS,
+  type MessageDescriptor,
+  type PackageDescriptor,
+} from '../../shared/api/descriptor.ts';
 import { archiveOf } from '../../shared/api/package-archive.ts';
 import { type ApiModel, type MessageModel, enumDescriptor } from './api-model.ts';
 
@@ -15,12 +19,13 @@ type MutablePackage = {
   services: Record<string, PackageDescriptor['services'][string]>;
 };
 
-export function writeDescriptor(model: ApiModel, path: string): void {
+export function writeDescriptor(model: ApiModel, path: string, comments: Buffer): void {
   const texts = describePackages(model).map(
     (descriptor) => [descriptor.package, JSON.stringify(descriptor)] as const,
   );
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, archiveOf(new Map(texts)));
+  const all = new Map<string, string | Buffer>([...texts, [FIELD_COMMENTS, comments]]);
+  writeFileSync(path, archiveOf(all));
 }
 
 function describePackages(model: ApiModel): PackageDescriptor[] {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const UNPACKED_MAX = 6_000_000;
-const FILES_MAX = 120;
+const FILES_MAX = 130;
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
 

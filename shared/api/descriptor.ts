@@ -4,6 +4,7 @@
  * describes and reads those texts; it interprets nothing and knows no protobuf library.
  */
 import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import { builtRoot } from '../process/built-root.ts';
 import { PackageArchive } from './package-archive.ts';
 
@@ -209,5 +210,22 @@ export function readPackage(name: string): PackageDescriptor | undefined {
 
 /** The names of all packages of the API, sorted. */
 export function listPackages(): string[] {
-  return packages.names();
+  return packages.names().filter((name) => name !== FIELD_COMMENTS);
+}
+
+/** What fields mean, by message and field: for people who ask, never for a server. */
+export type FieldComments = readonly (readonly [
+  message: string,
+  fields: readonly (readonly [field: string, text: string])[],
+])[];
+
+/** Where they stand in the archive; no package is called so. */
+export const FIELD_COMMENTS = '#field-comments';
+
+/** Messages and fields by name; empty where the archive has none. */
+export function readFieldComments(): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const packed = packages.bytes(FIELD_COMMENTS);
+  if (packed === undefined) return new Map();
+  const comments = JSON.parse(brotliDecompressSync(packed).toString()) as FieldComments;
+  return new Map(comments.map(([message, fields]) => [message, new Map(fields)]));
 }

@@ -24,9 +24,13 @@ export class PackageArchive {
 
   /** Undefined: there is none of this name. */
   text(name: string): string | undefined {
+    return this.bytes(name)?.toString();
+  }
+
+  bytes(name: string): Buffer | undefined {
     return this.#read((fd) => {
       const place = this.#indexOf(fd).get(name);
-      return place && bytesAt(fd, this.#start + place[0], place[1]).toString();
+      return place && bytesAt(fd, this.#start + place[0], place[1]);
     });
   }
 
@@ -51,12 +55,12 @@ export class PackageArchive {
 }
 
 /** The whole file for these texts. */
-export function archiveOf(texts: ReadonlyMap<string, string>): Buffer {
+export function archiveOf(texts: ReadonlyMap<string, string | Buffer>): Buffer {
   const places = new Map<string, [number, number]>();
   const pieces: Buffer[] = [];
   let at = 0;
   for (const [name, text] of [...texts].sort(([one], [other]) => (one < other ? -1 : 1))) {
-    const bytes = Buffer.from(text);
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
     pieces.push(bytes);
     places.set(name, [at, bytes.length]);
     at += bytes.length;

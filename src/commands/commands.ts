@@ -13,6 +13,9 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   'reverse-proxy': async () =>
     (await import('./reverse-proxy/reverse-proxy-command.ts')).reverseProxyCommand,
   example: async () => (await import('./example/example-command.ts')).exampleCommand,
+  'explain-field': async () =>
+    (await import('./explain-field/explain-field-command.ts')).explainFieldCommand,
+  'basic-auth': async () => (await import('./basic-auth/basic-auth-command.ts')).basicAuthCommand,
   init: async () => (await import('./init/init-command.ts')).initCommand,
   features: async () => (await import('./features/features-command.ts')).featuresCommand,
   completion: async () => (await import('./completion/completion-command.ts')).completionCommand,

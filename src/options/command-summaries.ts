@@ -10,6 +10,11 @@ export const COMMAND_SUMMARIES = [
   { name: 'drain', summary: 'drains a running server and waits for the end' },
   { name: 'reverse-proxy', summary: 'runs a server that passes every request on to a target' },
   { name: 'example', summary: 'prints a complete bootstrap for a purpose' },
+  {
+    name: 'explain-field',
+    summary: 'says what a field of a bootstrap means, its type and default',
+  },
+  { name: 'basic-auth', summary: 'makes a line of users for the filter basic_auth' },
   { name: 'init', summary: 'makes a filter in TypeScript, with a test that passes' },
   { name: 'features', summary: 'lists the extensions of the API: served or refused' },
   { name: 'completion', summary: 'prints completions for bash, zsh or fish' },

@@ -23,7 +23,7 @@ export const NOT_CONTINUED = 'unexpected non-CONTINUATION frame or stream_id is 
 
 /** What becomes of a block; implemented by the session. */
 export interface BlockReceiver {
-  readonly user: Pick<SessionUser, 'onBlockBegin'>;
+  readonly user: Pick<SessionUser, 'onBlockBegin' | 'onBlockTooLarge'>;
   readonly table: StreamTable;
   readonly counts: InboundCounts;
   readonly isOver: boolean;
@@ -130,6 +130,7 @@ export class HeaderFrames {
     }
     this.#block.wireBytes += header.length + FRAME_HEADER_BYTES;
     if (!this.#block.add(input, start, end, isWhole)) {
+      session.user.onBlockTooLarge();
       return session.fail(ErrorCode.enhanceYourCalm, 'HEADERS: too large header block');
     }
     return isWhole ? this.#end() : true;

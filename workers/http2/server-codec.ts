@@ -15,7 +15,7 @@ import type { FieldSink } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood } from './limits/inbound-limits.ts';
 import { KeepAlive, type KeepAliveTimes } from './keep-alive.ts';
-import { MessageFields, type MessageLimits } from './message-fields.ts';
+import { MessageFields, type MessageLimits, SIZE_STATS } from './message-fields.ts';
 import { PrematureResets } from './limits/premature-resets.ts';
 import { Http2ServerStream } from './server-stream.ts';
 import type { ServerStreamOwner } from './server-stream-owner.ts';
@@ -208,6 +208,10 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
 
   onRefused(): void {
     this.stats.count('stream_refused_errors');
+  }
+
+  onBlockTooLarge(): void {
+    this.stats.count(SIZE_STATS.too_large);
   }
 
   onResetSent(): void {

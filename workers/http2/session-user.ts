@@ -53,6 +53,8 @@ export interface SessionUser {
   /** A stream was refused: there are too many. */
   onRefused?(): void;
   onFlood(flood: Flood): void;
+  /** A header block exceeds what one may have on the wire; the connection fails next. */
+  onBlockTooLarge(): void;
   /** RST_STREAM went out or came in. */
   onResetSent(): void;
   onResetReceived(stream: Http2Stream, code: number): void;

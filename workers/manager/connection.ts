@@ -115,7 +115,9 @@ export class HttpConnection
   }
 
   onPrematureResets(): void {
-    this.manager.parts.stats.count(index.downstream_rq_too_many_premature_resets);
+    const { stats } = this.manager.parts;
+    stats.count(index.downstream_rq_too_many_premature_resets);
+    stats.count(CX_PROTOCOL_ERROR);
   }
 
   onCodecChosen(codec: ServerCodec, input: Buffer, start: number, end: number): void {

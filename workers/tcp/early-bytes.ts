@@ -2,6 +2,7 @@
  * What a client sends while a gate decides about its connection. Reading goes on, so that the
  * client's going is seen, until as much is here as a connection may keep.
  */
+import { CollectedBytes } from '../../shared/bytes/collected-bytes.ts';
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import type { TransportHandler } from '../net/byte-stream.ts';
 import type { Transport } from '../net/transport.ts';
@@ -10,8 +11,7 @@ export class EarlyBytes {
   readonly #transport: Transport;
   readonly #held: HeldBytes;
   readonly #limitBytes: number;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #kept = new CollectedBytes();
   #isPaused = false;
   /** The client sends nothing more. */
   hasEnded = false;
@@ -23,27 +23,25 @@ export class EarlyBytes {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#kept.length;
   }
 
   /** Copies the bytes. */
   keep(bytes: Buffer): void {
-    this.#pieces.push(Buffer.from(bytes));
-    this.#bytes += bytes.length;
+    this.#kept.addCopy(bytes);
     this.#held.add(bytes.length);
-    this.#pause(this.#bytes >= this.#limitBytes);
+    this.#pause(this.#kept.length >= this.#limitBytes);
   }
 
   /** Nothing of it is wanted any more. */
   drop(): void {
-    this.#held.add(-this.#bytes);
-    this.#bytes = 0;
-    this.#pieces = [];
+    this.#held.add(-this.#kept.length);
+    this.#kept.clear();
   }
 
   /** To the one that the next gate's wait has. */
   moveTo(next: EarlyBytes): void {
-    for (const piece of this.#take()) next.keep(piece);
+    for (const block of this.#take()) next.keep(block);
     next.hasEnded = this.hasEnded;
     this.#pause(false);
   }
@@ -57,9 +55,8 @@ export class EarlyBytes {
   }
 
   #take(): readonly Buffer[] {
-    const pieces = this.#pieces;
-    this.drop();
-    return pieces;
+    this.#held.add(-this.#kept.length);
+    return this.#kept.take();
   }
 
   #pause(isPaused: boolean): void {

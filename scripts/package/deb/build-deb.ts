@@ -28,6 +28,12 @@ const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ['x64', 'amd64'],
   ['arm64', 'arm64'],
 ]);
+/** Where each shell looks for them. */
+const COMPLETIONS: readonly (readonly [shell: string, path: string])[] = [
+  ['bash', 'usr/share/bash-completion/completions/sluice'],
+  ['zsh', 'usr/share/zsh/vendor-completions/_sluice'],
+  ['fish', 'usr/share/fish/vendor_completions.d/sluice.fish'],
+];
 /** The level of xz: the package grows by a tenth with 1, and is made in a third of the time. */
 const LEVEL = process.env['SLUICE_DEB_LEVEL'] ?? '6';
 
@@ -71,6 +77,7 @@ function stage(): void {
   write(`${DOCUMENTS}/NOTICES.gz`, zipped(notices.map(read).join('\n')));
   write(`${DOCUMENTS}/NEWS.gz`, zipped(readFileSync(join(projectRoot, 'CHANGELOG.md'), 'utf8')));
   for (const [name, text] of manualPages(version)) write(`usr/share/man/${name}.gz`, zipped(text));
+  for (const [shell, path] of COMPLETIONS) write(path, completionsOf(shell));
   write(
     'usr/share/lintian/overrides/sluice',
     readFileSync(join(files, 'lintian-overrides'), 'utf8'),
@@ -85,6 +92,12 @@ function stage(): void {
     cpSync(join(files, script), join(root, 'DEBIAN', script));
     chmodSync(join(root, 'DEBIAN', script), 0o755);
   }
+}
+
+/** What the program itself prints. */
+function completionsOf(shell: string): Buffer {
+  const program = join(projectRoot, 'dist', 'src', 'main.js');
+  return execFileSync(process.execPath, [program, 'completion', shell]);
 }
 
 function write(path: string, content: string | Buffer, mode = 0o644): void {

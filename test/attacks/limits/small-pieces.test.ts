@@ -11,6 +11,7 @@ import { KeptMessage } from '../../../workers/filters/http/script/kept-message.t
 import { HeldBytes } from '../../../workers/loop/held-bytes.ts';
 import { PendingBody } from '../../../workers/router/attempt/pending-body.ts';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
+import { EarlyBytes } from '../../../workers/tcp/early-bytes.ts';
 import { attackRuns } from '../../support/attack.ts';
 
 setFlagsFromString('--expose-gc');
@@ -38,6 +39,10 @@ const KEEPERS: Readonly<Record<string, (held: HeldBytes) => Keep>> = {
   'a body for a processor': (held) => {
     const buffer = new MessageBuffer({ pause: nothing } as never, held, LIMIT);
     return (data) => buffer.keep(data);
+  },
+  'a connection that a gate decides about': (held) => {
+    const early = new EarlyBytes({ pauseReading: nothing } as never, held, LIMIT);
+    return (data) => early.keep(data);
   },
   'a filter that stopped a message': (held) => {
     const filter = {} as never;

@@ -66,6 +66,12 @@ describe('a module that is wrong', () => {
         'file: FILE\nload_timeout: 0.3s',
         /Script execution timed out after 300ms/,
       ],
+      [
+        'an await at the top that never ends',
+        'await new Promise(() => {});\nexport default 1;',
+        'file: FILE\nload_timeout: 0.3s',
+        /it was not loaded within 300 ms/,
+      ],
       ['no module at all', '', 'file: FILE\npackage: also', /exactly one of `file` and `package`/],
       ['a package that is not there', '', 'package: no-such-package', /no-such-package/],
       ['a file that is not there', '', 'file: /no/such.ts', /no\/such\.ts/],

@@ -4,56 +4,12 @@ import { describe, it } from 'node:test';
 import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { consumer, PACKAGE_ROOT, runFile } from '../../support/scripts/consumer.ts';
+import { TYPED_CONSUMER } from '../../support/scripts/typed-consumer.ts';
 import { ROUTER, scriptFilter } from '../../support/scripts/script-server.ts';
-
-const FILTER = `
-  schema: object({ header: string(), times: number().optional(1) }),
-  state: () => ({ began: 0 }),
-  create(settings, context) {
-    const seen = context.counter('seen');
-    return {
-      async onRequestHeaders(headers, stream) {
-        stream.state.began += settings.times;
-        seen.add();
-        const answer = await stream.fetch('up', { path: '/x', retries: 1 });
-        if (answer.status !== 200) return { status: 503, body: answer.body };
-        headers.set(settings.header, String(stream.connection.tls?.peer?.subject));
-        return undefined;
-      },
-    };
-  },
-`;
 
 describe('the package', () => {
   it('has types for ES modules and CommonJS, which refuse what is wrong', async () => {
-    const options = {
-      module: 'node16',
-      strict: true,
-      noEmit: true,
-      target: 'es2022',
-      types: ['node'],
-    };
-    using folder = consumer({
-      'tsconfig.json': JSON.stringify({ compilerOptions: options, include: ['*.mts', '*.cts'] }),
-      'module.mts': `import { defineFilter, number, object, string } from 'sluice/filter';
-import { createSluice, type Sluice } from 'sluice';
-export const server = (config: object): Sluice => createSluice({ config });
-export default defineFilter({${FILTER}});`,
-      'common.cts': `import { defineFilter, number, object, string } from 'sluice/filter';
-import sluice = require('sluice');
-export const make: typeof sluice.createSluice = sluice.createSluice;
-export = defineFilter({${FILTER}});`.replace('export const make', 'const make'),
-      'wrong.mts': `import { defineFilter, object, string } from 'sluice/filter';
-export default defineFilter({
-  schema: object({ header: string() }),
-  create: (settings) => ({
-    // @ts-expect-error there is no such setting
-    onRequestHeaders: (headers) => headers.set(settings.heder, 'x'),
-    // @ts-expect-error a number is no body
-    onResponseBody: () => 5,
-  }),
-});`,
-    });
+    using folder = consumer(TYPED_CONSUMER);
     const tsc = join(PACKAGE_ROOT, 'node_modules', '.bin', 'tsc');
     const { stdout } = await runFile(tsc, ['-p', folder.path]).catch((error: unknown) => ({
       stdout: (error as { readonly stdout: string }).stdout,

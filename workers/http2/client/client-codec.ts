@@ -159,6 +159,10 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     this.#owner.onProtocolError(`http2.${flood}_flood`);
   }
 
+  onBlockTooLarge(): void {
+    this.stats.count(SIZE_STATS.too_large);
+  }
+
   onResetSent(): void {
     this.stats.count('tx_reset');
     this.#owner.onStreamReset(this.#resetsFor);

@@ -4,7 +4,7 @@ import type { BucketState } from '../../common/token-bucket.ts';
 import type { FilterContext } from '../../filter-context.ts';
 
 /** A number; 0 until somebody sets it. */
-export class SharedNumber {
+class SharedNumber {
   readonly #state: BucketState;
 
   constructor(state: BucketState) {
