@@ -18,13 +18,17 @@ import { resolveSlowStart } from './slow-start.ts';
 
 const RANDOM_FIELDS = knownFields<Random>(['locality_lb_config']);
 const ROUND_ROBIN_FIELDS = knownFields<RoundRobin>(['locality_lb_config', 'slow_start_config']);
-const LEAST_REQUEST_FIELDS = knownFields<LeastRequest>([
-  'choice_count',
-  'active_request_bias',
-  'slow_start_config',
-  'locality_lb_config',
-  'selection_method',
-]);
+const LEAST_REQUEST_FIELDS = knownFields<LeastRequest>(
+  [
+    'choice_count',
+    'active_request_bias',
+    'slow_start_config',
+    'locality_lb_config',
+    'selection_method',
+  ],
+  // The older field: Envoy looks at selection_method alone.
+  ['enable_full_scan'],
+);
 
 export const ROUND_ROBIN_POLICY = extension(
   'envoy.load_balancing_policies.round_robin',
