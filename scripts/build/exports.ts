@@ -3,14 +3,28 @@
  * for ES modules and one for CommonJS each, with declarations beside it.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
 const target = join(projectRoot, 'dist', 'exports');
 
-/** Each export has a file of declarations, and the code behind it, where there is any. */
-const EXPORTS: readonly (readonly [name: string, declarations: string, code?: string])[] = [
+/**
+ * Each export has a file of declarations, and the code behind it, where there is any. Further
+ * declarations that nobody else imports are put into the same file.
+ */
+const EXPORTS: readonly (readonly [
+  name: string,
+  declarations: string,
+  code?: string,
+  further?: string,
+])[] = [
+  [
+    'admin-client',
+    'src/admin-client/admin-client',
+    'src/admin-client/admin-client',
+    'src/admin-client/admin-endpoints',
+  ],
   ['index', 'src/library/create-sluice', 'src/library/create-sluice'],
   ['filter', 'shared/scripts/filter', 'shared/scripts/filter'],
   ['schema', 'shared/scripts/schema'],
@@ -27,8 +41,8 @@ const IMPORT = /'\.{1,2}\/(?:[^']*\/)?(\w[\w-]*)\.ts'/g;
 /** For `node --import`, in ES modules alone and without declarations. */
 const HOOKS: readonly string[] = ['register', 'register-hooks'];
 
-for (const [name, declarations, code] of EXPORTS) {
-  const text = readFileSync(join(target, `${declarations}.d.ts`), 'utf8');
+for (const [name, declarations, code, further] of EXPORTS) {
+  const text = further === undefined ? declared(declarations) : joined(declarations, further);
   writeFileSync(join(target, `${name}.d.ts`), text.replace(IMPORT, declaredName('js')));
   writeFileSync(join(target, `${name}.d.cts`), text.replace(IMPORT, declaredName('cjs')));
   if (code === undefined) continue;
@@ -38,6 +52,17 @@ for (const [name, declarations, code] of EXPORTS) {
 for (const name of HOOKS) await bundle(name, `src/testing/${name}`, 'esm');
 for (const folder of ['shared', 'src', 'workers']) {
   rmSync(join(target, folder), { recursive: true, force: true });
+}
+
+function declared(path: string): string {
+  return readFileSync(join(target, `${path}.d.ts`), 'utf8');
+}
+
+/** Without the imports of one from the other. */
+function joined(path: string, further: string): string {
+  const file = `/${basename(further)}.ts';`;
+  const lines = declared(path).split('\n');
+  return `${lines.filter((line) => !line.endsWith(file)).join('\n')}${declared(further)}`;
 }
 
 function declaredName(ending: string): (whole: string, file: string) => string {

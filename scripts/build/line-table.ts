@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import { LINE_BITS, LINE_ENTRY_BYTES } from '../../shared/logging/call-site.ts';
+import { LINE_BITS, LINE_ENTRY_BYTES, LINE_OFFSET_BYTES } from '../../shared/logging/call-site.ts';
 
 interface Payload {
   readonly sources: readonly string[];
@@ -37,7 +37,11 @@ export function writeLineTable(projectRoot: string, path: string): void {
     lineStart += (text[index]?.length ?? 0) + 1;
   });
   const bytes = Buffer.alloc((entries.length / 2) * LINE_ENTRY_BYTES);
-  entries.forEach((value, index) => bytes.writeUInt32LE(value, index * 4));
+  for (let at = 0, index = 0; index < entries.length; index += 2, at += LINE_ENTRY_BYTES) {
+    // Throws for a text of more than 16 MiB, which no packed file has.
+    bytes.writeUIntLE(entries[index] ?? 0, at, LINE_OFFSET_BYTES);
+    bytes.writeUInt32LE(entries[index + 1] ?? 0, at + LINE_OFFSET_BYTES);
+  }
   writeFileSync(`${path}.lines`, bytes);
   const names = sources.map((source) => relative(projectRoot, resolve(dirname(path), source)));
   writeFileSync(`${path}.files.json`, JSON.stringify(names));

@@ -13,7 +13,9 @@ import type { CallSite } from './log-record.ts';
 
 /** An entry has an offset in the packed text, then the index of the file above the line. */
 export const LINE_BITS = 18;
-export const LINE_ENTRY_BYTES = 8;
+/** Where an entry's line begins in the packed text. */
+export const LINE_OFFSET_BYTES = 3;
+export const LINE_ENTRY_BYTES = LINE_OFFSET_BYTES + 4;
 
 const sites = new Map<string, CallSite>();
 const maps = new Map<string, LineFinder>();
@@ -103,7 +105,7 @@ function packedLines(path: string): LineFinder | undefined {
   const entry = Buffer.alloc(LINE_ENTRY_BYTES);
   const offsetAt = (index: number): number => {
     readSync(fd, entry, 0, LINE_ENTRY_BYTES, index * LINE_ENTRY_BYTES);
-    return entry.readUInt32LE(0);
+    return entry.readUIntLE(0, LINE_OFFSET_BYTES);
   };
   return (caller, position) => {
     // The last entry that begins at or before the place.
@@ -114,7 +116,7 @@ function packedLines(path: string): LineFinder | undefined {
       else high = middle - 1;
     }
     const isKnown = count > 0 && offsetAt(low) <= position;
-    const place = isKnown ? entry.readUInt32LE(4) : 0;
+    const place = isKnown ? entry.readUInt32LE(LINE_OFFSET_BYTES) : 0;
     const file = files[place >>> LINE_BITS];
     if (!isKnown || file === undefined) return { file: path, line: caller.getLineNumber() ?? 0 };
     return { file, line: place & ((1 << LINE_BITS) - 1) };

@@ -8,6 +8,8 @@ export interface CommandOutput {
 export interface Command {
   readonly name: string;
   readonly help: string;
+  /** What may stand behind its name, for completions; the rest is read from the help. */
+  readonly words?: () => readonly string[];
   /** `argv` are the words after the command's name. */
   run(argv: readonly string[], output: CommandOutput): Promise<CommandEnd>;
 }

@@ -30,13 +30,17 @@ export function findCommand(argv: readonly string[]): CommandName | undefined {
   return COMMAND_SUMMARIES.find(({ name }) => name === (ALIASES.get(word) ?? word))?.name;
 }
 
+export async function loadCommand(name: CommandName): Promise<Command> {
+  return await LOADERS[name]();
+}
+
 /** `words` are those after the command's name. */
 export async function runCommand(
   name: CommandName,
   words: readonly string[],
   output: CommandOutput,
 ): Promise<CommandEnd> {
-  const command = await LOADERS[name]();
+  const command = await loadCommand(name);
   if (!asksForHelp(words)) return await command.run(words, output);
   output.out(command.help);
   return 0;

@@ -1,6 +1,6 @@
 /** Reads the words of a command: flags, and options with a value each. */
 import { splitOption } from '../split-option.ts';
-import type { AdminPlace } from './admin-request.ts';
+import type { AdminPlace } from './admin-place.ts';
 
 export interface WordNames {
   /** Names by the words that stand for them. */

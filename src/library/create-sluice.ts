@@ -4,11 +4,13 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../shared/process/clock.ts';
+import { AdminClient, type AdminAnswer } from '../admin-client/admin-client.ts';
+
+export type { AdminAnswer };
 
 export interface SluiceOptions {
   /** A bootstrap as an object, or the path of a file. Without `admin` it gets one on a free port. */
@@ -24,11 +26,6 @@ export interface SluiceOptions {
   readonly onLog?: (text: string) => void;
   /** How long the start may take. Default: 30,000. */
   readonly startTimeoutMs?: number;
-}
-
-export interface AdminAnswer {
-  readonly status: number;
-  readonly body: string;
 }
 
 export interface Sluice {
@@ -55,7 +52,6 @@ const POLL_MS = 20;
 /** After SIGTERM. */
 const CLOSE_LIMIT_MS = 10_000;
 const LOG_CHARACTERS_KEPT = 64 * 1024;
-const ANSWER_CHARACTERS_MAX = 64 * 1024 * 1024;
 
 export function createSluice(options: SluiceOptions): Sluice {
   return new SluiceProcess(options);
@@ -111,16 +107,8 @@ class SluiceProcess implements Sluice {
   }
 
   async stats(filter = ''): Promise<ReadonlyMap<string, number>> {
-    const query = filter === '' ? '' : `&filter=${encodeURIComponent(filter)}`;
-    const { body } = await this.admin(`/stats?format=json${query}`);
-    const { stats } = JSON.parse(body) as {
-      readonly stats: readonly { readonly name?: string; readonly value?: number | string }[];
-    };
-    return new Map(
-      stats.flatMap(({ name, value }) =>
-        name === undefined || value === undefined ? [] : [[name, Number(value)]],
-      ),
-    );
+    await this.#ready;
+    return await new AdminClient({ address: this.#adminAddress }).stats(filter);
   }
 
   async admin(path: string, method: 'GET' | 'POST' = 'GET'): Promise<AdminAnswer> {
@@ -211,25 +199,8 @@ class SluiceProcess implements Sluice {
     }
   }
 
-  #ask(path: string, method: string): Promise<AdminAnswer> {
-    const colon = this.#adminAddress.lastIndexOf(':');
-    const host = this.#adminAddress.slice(0, colon).replace(/^\[|\]$/g, '');
-    const port = Number(this.#adminAddress.slice(colon + 1));
-    return new Promise((resolve, reject) => {
-      const outgoing = request({ host, port, path, method, agent: false }, (response) => {
-        let body = '';
-        response.setEncoding('utf8');
-        response.on('data', (text: string) => {
-          body += text;
-          if (body.length > ANSWER_CHARACTERS_MAX)
-            outgoing.destroy(new Error('too long an answer'));
-        });
-        response.on('error', reject);
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
-      });
-      outgoing.on('error', reject);
-      outgoing.end();
-    });
+  async #ask(path: string, method: 'GET' | 'POST'): Promise<AdminAnswer> {
+    return await new AdminClient({ address: this.#adminAddress }).ask({ method, path });
   }
 }
 

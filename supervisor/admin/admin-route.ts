@@ -21,6 +21,8 @@ export interface AdminRoute {
   readonly large?: boolean;
   /** As help, forms and docs show them. */
   readonly params: readonly ShownParam[];
+  /** The names of those that Envoy's help does not show either. */
+  readonly unshownParams: readonly string[];
   /**
    * Absent: always. Otherwise `/help` leaves it out and its path is unknown while this is false.
    */
@@ -50,7 +52,7 @@ type NoParams = Readonly<Record<never, never>>;
 /** An endpoint whose parameters are read, or refused with 400, before it is asked. */
 interface DeclaredRoute<Declared extends Params> extends Omit<
   AdminRoute,
-  'mutates' | 'params' | 'handle'
+  'mutates' | 'params' | 'unshownParams' | 'handle'
 > {
   readonly params?: Declared;
   readonly handle: (
@@ -86,6 +88,7 @@ function declared<Declared extends Params>(
     ...route,
     mutates,
     params: shownParams(given),
+    unshownParams: Object.keys(given).filter((name) => given[name]?.shown === undefined),
     handle: (request, context) => {
       const params = readParams(given, request.query);
       return params instanceof BadParam

@@ -242,6 +242,7 @@ function statsRoutes(): AdminRoute[] {
     path,
     help,
     params,
+    unshownParams: [],
     mutates: false,
     large: true,
     handle: async (request, { stats, recent }) =>

@@ -15,7 +15,9 @@ import { createMessageTypes } from '../../../supervisor/admin/message-types.ts';
 import { redact } from '../../../supervisor/admin/config-dump/redact.ts';
 import { readOperatorsFile } from '../../../supervisor/config/configured-file.ts';
 import { runPipeline } from '../../../supervisor/config/pipeline.ts';
-import { type AdminAddress, adminAddressOf, askAdmin } from '../admin-request.ts';
+import { type AdminClient, queryOf } from '../../admin-client/admin-client.ts';
+import type { ReadPath } from '../../admin-client/admin-endpoints.ts';
+import { adminClientOf } from '../admin-place.ts';
 import { type Command, type CommandOutput, usageError } from '../command.ts';
 import { doctorCommand } from '../doctor/doctor-command.ts';
 import { ADMIN_HELP, ADMIN_VALUES, adminPlaceOf, readWords } from '../words.ts';
@@ -31,14 +33,14 @@ const PROFILE_SECONDS_MAX = 300;
 const WHOLE = /^\d{1,3}$/;
 
 /** Pages by the names of their files. */
-const PAGES: readonly (readonly [file: string, path: string])[] = [
+const PAGES: readonly (readonly [file: string, path: ReadPath, params?: object])[] = [
   ['server_info.json', '/server_info'],
-  ['config_dump.json', '/config_dump?include_eds'],
-  ['config_history.json', '/config_history?format=json&limit=1000'],
-  ['clusters.json', '/clusters?format=json'],
+  ['config_dump.json', '/config_dump', { include_eds: true }],
+  ['config_history.json', '/config_history', { format: 'json', limit: 1_000 }],
+  ['clusters.json', '/clusters', { format: 'json' }],
   ['hosts.json', '/hosts'],
-  ['listeners.json', '/listeners?format=json'],
-  ['connections.json', '/connections?format=json&limit=10000'],
+  ['listeners.json', '/listeners', { format: 'json' }],
+  ['connections.json', '/connections', { format: 'json', limit: 10_000 }],
   ['drain_status.json', '/drain_status'],
   ['init_dump.json', '/init_dump'],
   ['certs.json', '/certs'],
@@ -99,7 +101,7 @@ type Given = ReadonlyMap<string, string>;
 async function collect(given: Given, profileSeconds: number, output: CommandOutput): Promise<void> {
   const path = given.get('output') ?? 'sluice-collect.tar.gz';
   if (existsSync(path)) throw new Error(`${path} is there already`);
-  const server = adminAddressOf(adminPlaceOf(given));
+  const server = adminClientOf(adminPlaceOf(given));
   const scrubber = new Scrubber();
   const { authorization } = server.headers;
   if (authorization !== undefined) scrubber.learn(authorization.replace('Bearer ', ''));
@@ -125,14 +127,12 @@ async function collect(given: Given, profileSeconds: number, output: CommandOutp
   for (const { name, content } of files) output.out(`  ${name} ${content.length}\n`);
 }
 
-async function pages(
-  server: AdminAddress,
-  output: CommandOutput,
-): Promise<readonly ArchivedFile[]> {
+async function pages(server: AdminClient, output: CommandOutput): Promise<readonly ArchivedFile[]> {
   const files: ArchivedFile[] = [];
-  for (const [name, path] of PAGES) {
+  for (const [name, page, params = {}] of PAGES) {
+    const path = `${page}${queryOf(params)}`;
     try {
-      const { status, body } = await askAdmin({ ...server, method: 'GET', path });
+      const { status, body } = await server.ask({ method: 'GET', path });
       files.push({ name, content: status === 200 ? body : `${path} answers ${status}\n${body}` });
     } catch (error) {
       // An archive without the server still has the rest.
@@ -186,17 +186,12 @@ function logFile(path: string | undefined): ArchivedFile[] {
 }
 
 /** A profile has names of functions and no data. */
-async function profile(server: AdminAddress, seconds: number): Promise<ArchivedFile[]> {
-  const ask = async (path: string, method = 'POST') => {
-    const { status, body } = await askAdmin({ ...server, method, path });
-    if (status !== 200) throw new Error(`${path} answers ${status}: ${body.trim()}`);
-    return body;
-  };
-  const dump = await ask('/config_dump?mask=bootstrap.admin', 'GET');
+async function profile(server: AdminClient, seconds: number): Promise<ArchivedFile[]> {
+  const dump = await server.get('/config_dump', { mask: 'bootstrap.admin' });
   const file = /"profile_path": "((?:[^"\\]|\\.)+)"/.exec(dump)?.[1] ?? '/var/log/envoy/envoy.prof';
-  await ask('/cpuprofiler?enable=y');
+  await server.post('/cpuprofiler', { enable: 'y' });
   await new Promise<void>((resolve) => systemClock.after(seconds * 1000, resolve));
-  await ask('/cpuprofiler?enable=n');
+  await server.post('/cpuprofiler', { enable: 'n' });
   return [{ name: 'cpu.prof', content: readFileSync(file) }];
 }
 

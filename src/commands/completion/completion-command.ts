@@ -1,27 +1,17 @@
-/** `sluice completion`: what a shell completes after `sluice`, made from the tables of options and commands. */
+/**
+ * `sluice completion`: what a shell completes after `sluice`, made from the table of options and the
+ * help of the commands.
+ */
 import { type Command, usageError } from '../command.ts';
+import { loadCommand } from '../commands.ts';
 import { COMMAND_SUMMARIES } from '../../options/command-summaries.ts';
 import { flagOf, type OptionSpec } from '../../options/option-spec.ts';
 import { optionEntries } from '../../options/option-table.ts';
+import { commandWords } from './command-options.ts';
+import type { CompletedOption } from './completion-words.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from './scripts.ts';
 
 const WRONG_USE = 2;
-
-/** What the scripts are made of. */
-export interface CompletionWords {
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  readonly options: readonly CompletedOption[];
-}
-
-export interface CompletedOption {
-  readonly flag: string;
-  readonly help: string;
-  readonly short: string | undefined;
-  readonly takesValue: boolean;
-  /** The words that the value may be; undefined: anything. */
-  readonly words: readonly string[] | undefined;
-  readonly isPath: boolean;
-}
 
 const SHELLS = new Map([
   ['bash', bashCompletion],
@@ -39,17 +29,23 @@ Prints a script of completions for the shell. To have them in every shell:
   zsh    sluice completion zsh > "\${fpath[1]}/_sluice"
   fish   sluice completion fish > ~/.config/fish/completions/sluice.fish
 `,
-  run(argv, output) {
+  async run(argv, output) {
     const [shell = '', ...rest] = argv;
     const print = SHELLS.get(shell);
     if (print === undefined || rest.length > 0) {
       output.error(
         usageError(completionCommand, `one of ${[...SHELLS.keys()].join(', ')} is expected`),
       );
-      return Promise.resolve(WRONG_USE);
+      return WRONG_USE;
     }
-    output.out(print({ commands: COMMAND_SUMMARIES, options: optionEntries.map(completedOption) }));
-    return Promise.resolve(0);
+    const commands = await Promise.all(
+      COMMAND_SUMMARIES.map(async ({ name, summary }) => {
+        const command = name === 'completion' ? completionCommand : await loadCommand(name);
+        return { name, summary, ...commandWords(command) };
+      }),
+    );
+    output.out(print({ commands, options: optionEntries.map(completedOption) }));
+    return 0;
   },
 };
 

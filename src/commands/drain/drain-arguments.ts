@@ -1,9 +1,10 @@
-/** The command line of `sluice drain`, as the query that the server gets. */
-import type { AdminPlace } from '../admin-request.ts';
+/** The command line of `sluice drain`, as the parameters that the server gets. */
+import type { ParamsOf } from '../../admin-client/admin-endpoints.ts';
+import type { AdminPlace } from '../admin-place.ts';
 import { adminPlaceOf, readWords } from '../words.ts';
 
 export interface DrainArguments extends AdminPlace {
-  readonly query: string;
+  readonly params: ParamsOf<'/drain_listeners'>;
 }
 
 export const DRAIN_HELP = `usage: sluice drain [OPTIONS]
@@ -42,22 +43,23 @@ const VALUES = new Map(
     '--admin-token-path': 'token_path',
   }),
 );
-const PARAMS = ['listener', 'min', 'max', 'close_idle', 'inboundonly', 'exit'];
 
 /** A text says what is wrong. */
 export function parseDrainArguments(argv: readonly string[]): DrainArguments | string {
   const given = readWords(argv, { flags: FLAGS, values: VALUES });
   if (typeof given === 'string') return given;
-  return { ...adminPlaceOf(given), query: queryOf(given) };
+  return { ...adminPlaceOf(given), params: paramsOf(given) };
 }
 
-function queryOf(given: ReadonlyMap<string, string>): string {
-  const parts = PARAMS.flatMap((name) => {
-    const value = given.get(name);
-    if (value === undefined) return [];
-    return [value === '' ? name : `${name}=${encodeURIComponent(value)}`];
-  });
-  if (!given.has('immediate')) parts.unshift('graceful');
-  if (!given.has('no_wait')) parts.push('wait');
-  return parts.join('&');
+function paramsOf(given: ReadonlyMap<string, string>): ParamsOf<'/drain_listeners'> {
+  return {
+    graceful: !given.has('immediate'),
+    listener: given.get('listener'),
+    min: given.get('min'),
+    max: given.get('max'),
+    close_idle: given.get('close_idle'),
+    inboundonly: given.has('inboundonly'),
+    exit: given.has('exit'),
+    wait: !given.has('no_wait'),
+  };
 }

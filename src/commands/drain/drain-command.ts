@@ -4,7 +4,8 @@
  * server.
  */
 import { systemClock } from '../../../shared/process/clock.ts';
-import { adminAddressOf, askAdmin } from '../admin-request.ts';
+import { queryOf } from '../../admin-client/admin-client.ts';
+import { adminClientOf } from '../admin-place.ts';
 import { type Command, type CommandOutput, usageError } from '../command.ts';
 import { parseDrainArguments, DRAIN_HELP, type DrainArguments } from './drain-arguments.ts';
 
@@ -30,13 +31,12 @@ export const drainCommand: Command = {
 };
 
 async function drain(words: DrainArguments, output: CommandOutput): Promise<0 | 1> {
-  const server = adminAddressOf(words);
-  const ask = { ...server, method: 'POST', path: `/drain_listeners?${words.query}` };
-  const answer = askAdmin(ask);
+  const server = adminClientOf(words);
+  const answer = server.ask({ method: 'POST', path: `/drain_listeners${queryOf(words.params)}` });
   const progress = systemClock.every(PROGRESS_PERIOD_MS, () => {
     // Between two looks the server may have ended, which the answer itself tells.
-    askAdmin({ ...server, method: 'GET', path: '/drain_status' }).then(
-      ({ body }) => output.out(progressLines(body)),
+    server.get('/drain_status').then(
+      (body) => output.out(progressLines(body)),
       () => undefined,
     );
   });

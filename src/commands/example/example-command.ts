@@ -13,6 +13,7 @@ Prints the recipe NAME, a complete bootstrap with comments; without NAME, the na
 
   sluice example app > bootstrap.yaml && sluice -c bootstrap.yaml
 `,
+  words: recipeNames,
   run(argv, output) {
     const names = recipeNames();
     const [name, stray] = argv;

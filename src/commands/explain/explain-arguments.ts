@@ -1,7 +1,7 @@
 /** The command line of `sluice explain`: the question, and who is asked. */
 import type { Question } from '../../../shared/explain/read-question.ts';
 import { splitOption } from '../../split-option.ts';
-import type { AdminPlace } from '../admin-request.ts';
+import type { AdminPlace } from '../admin-place.ts';
 import { readCurl, splitShellLine } from './curl-line.ts';
 import { readLogLine } from './log-line.ts';
 

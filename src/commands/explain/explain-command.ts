@@ -7,7 +7,8 @@ import { logSettings } from '../../../shared/logging/log-settings.ts';
 import { errorText } from '../../../shared/text/error-text.ts';
 import { commandLineContext } from '../../options/command-line-context.ts';
 import { parseOptions } from '../../options/parse-options.ts';
-import { adminAddressOf, askAdmin, type AdminPlace } from '../admin-request.ts';
+import { queryOf } from '../../admin-client/admin-client.ts';
+import { adminClientOf, type AdminPlace } from '../admin-place.ts';
 import { type Command, type CommandOutput, usageError } from '../command.ts';
 import { EXPLAIN_HELP, parseExplainArguments } from './explain-arguments.ts';
 
@@ -66,15 +67,9 @@ async function askServer(
   output: CommandOutput,
 ): Promise<number> {
   const { headers, serverName, ...texts } = question;
-  const pairs = [
-    ...Object.entries({ ...texts, server_name: serverName, format }),
-    ...headers.map((header) => ['header', header] as const),
-  ];
-  const query = pairs
-    .flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`))
-    .join('&');
-  const ask = { ...adminAddressOf(admin), method: 'GET', path: `/explain?${query}` };
-  const { status, body } = await askAdmin(ask);
+  const query = queryOf({ ...texts, server_name: serverName, format, header: headers });
+  const answer = await adminClientOf(admin).ask({ method: 'GET', path: `/explain${query}` });
+  const { status, body } = answer;
   if (status === 200) output.out(body);
   else output.error(`sluice explain: ${body}`);
   return status === 200 ? 0 : 1;

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { adminAddressOf } from '../admin-request.ts';
+import { adminClientOf } from '../admin-place.ts';
 import { type Command, usageError } from '../command.ts';
 import { ADMIN_HELP, ADMIN_VALUES, adminPlaceOf, readWords } from '../words.ts';
 
@@ -92,9 +92,9 @@ async function record(given: ReadonlyMap<string, string>): Promise<void> {
 }
 
 function ask(given: ReadonlyMap<string, string>, path: string): Promise<IncomingMessage> {
-  const server = adminAddressOf(adminPlaceOf(given));
+  const { place, headers } = adminClientOf(adminPlaceOf(given));
   return new Promise((resolve, reject) => {
-    const sent = request({ ...server, method: 'POST', path, agent: false }, resolve);
+    const sent = request({ ...place, headers, method: 'POST', path, agent: false }, resolve);
     sent.on('error', reject);
     sent.end();
   });

@@ -1,6 +1,7 @@
 /** `sluice top`: rates, latencies, hosts and connections of a running server, again and again. */
 import { systemClock } from '../../../shared/process/clock.ts';
-import { type AdminAddress, adminAddressOf, askAdmin } from '../admin-request.ts';
+import type { AdminClient } from '../../admin-client/admin-client.ts';
+import { adminClientOf } from '../admin-place.ts';
 import { type Command, type CommandOutput, usageError } from '../command.ts';
 import { ADMIN_HELP, ADMIN_VALUES, adminPlaceOf, readWords } from '../words.ts';
 import { readSample, type Sample } from './sample.ts';
@@ -25,7 +26,7 @@ const VALUES = new Map<string, string>([
   ['--rows', 'rows'],
   ['--sort', 'sort'],
 ]);
-const SORTS = ['age', 'idle', 'bytes', 'streams'];
+const SORTS = ['age', 'idle', 'bytes', 'streams'] as const;
 
 export const topCommand: Command = {
   name: 'top',
@@ -59,11 +60,11 @@ exit code: 0 shown, 1 the server cannot be asked, 2 the words of the command are
 };
 
 interface TopWords {
-  readonly server: AdminAddress;
+  readonly server: AdminClient;
   readonly intervalMs: number;
   readonly count: number;
   readonly rows: number;
-  readonly sort: string;
+  readonly sort: (typeof SORTS)[number];
 }
 
 function readTopWords(argv: readonly string[]): TopWords | string {
@@ -72,14 +73,14 @@ function readTopWords(argv: readonly string[]): TopWords | string {
   const interval = given.get('interval') ?? String(INTERVAL_DEFAULT_S);
   const rows = given.get('rows') ?? String(ROWS_DEFAULT);
   const count = given.get('count');
-  const sort = given.get('sort') ?? 'bytes';
+  const sort = SORTS.find((order) => order === (given.get('sort') ?? 'bytes'));
   if (!SECONDS.test(interval) || Number(interval) === 0) return '--interval needs seconds above 0';
   if (count !== undefined && !WHOLE.test(count)) return '--count needs a number';
   if (!WHOLE.test(rows) || Number(rows) > ROWS_MAX)
     return `--rows needs a number up to ${ROWS_MAX}`;
-  if (!SORTS.includes(sort)) return `--sort is one of ${SORTS.join(', ')}`;
+  if (sort === undefined) return `--sort is one of ${SORTS.join(', ')}`;
   return {
-    server: adminAddressOf(adminPlaceOf(given)),
+    server: adminClientOf(adminPlaceOf(given)),
     intervalMs: Number(interval) * 1000,
     count: count === undefined ? Number.POSITIVE_INFINITY : Number(count),
     rows: Number(rows),
@@ -108,16 +109,9 @@ async function show(words: TopWords, output: CommandOutput): Promise<void> {
 }
 
 async function sample({ server, rows, sort }: TopWords): Promise<Sample> {
-  const page = async (path: string): Promise<string> => {
-    const { status, body } = await askAdmin({ ...server, method: 'GET', path });
-    if (status !== 200) throw new Error(`${path.split('?')[0]} answers ${status}: ${body.trim()}`);
-    return body;
-  };
-  const filter = encodeURIComponent(COUNTED);
-  const info = await page('/server_info');
-  const stats = await page(`/stats?format=json&filter=${filter}`);
-  const connections = await page(
-    `/connections?format=json&sort=${sort}&limit=${Math.max(rows, 1)}`,
-  );
+  const info = await server.get('/server_info');
+  const stats = await server.get('/stats', { format: 'json', filter: COUNTED });
+  const limit = Math.max(rows, 1);
+  const connections = await server.get('/connections', { format: 'json', sort, limit });
   return readSample({ info, stats, connections }, systemClock.monotonicMs());
 }

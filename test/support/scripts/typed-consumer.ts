@@ -35,6 +35,19 @@ export const TYPED_CONSUMER: Readonly<Record<string, string>> = {
 import { createSluice, type Sluice } from 'sluice';
 export const server = (config: object): Sluice => createSluice({ config });
 export default defineFilter({${FILTER}});`,
+  'admin.mts': `import { AdminClient, AdminRefusal } from 'sluice/admin';
+const admin = new AdminClient({ address: '127.0.0.1:9901' });
+export const dump: Promise<string> = admin.get('/config_dump', { resource: 'x', include_eds: true });
+await admin.post('/drain_listeners', { graceful: true });
+// @ts-expect-error commands are not read
+await admin.get('/drain_listeners');
+// @ts-expect-error there is no such parameter
+await admin.get('/stats', { used_only: true });
+// @ts-expect-error there is no such format
+await admin.get('/connections', { format: 'xml' });
+export type Status = AdminRefusal['status'];`,
+  'common-admin.cts': `import admin = require('sluice/admin');
+export const ready: Promise<boolean> = new admin.AdminClient({ address: '/run/x.sock' }).isReady();`,
   'common.cts': `import { defineFilter, number, object, string } from 'sluice/filter';
 import sluice = require('sluice');
 export const make: typeof sluice.createSluice = sluice.createSluice;
