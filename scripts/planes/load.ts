@@ -3,8 +3,11 @@ import { Agent, request } from 'node:http';
 
 const CONNECTIONS = 4;
 const FAILURES_KEPT = 10;
+const BODY_KEPT = 300;
 
 export interface Load extends AsyncDisposable {
+  /** So far. */
+  readonly failures: readonly string[];
   end(): { readonly requests: number; readonly failures: readonly string[] };
 }
 
@@ -14,14 +17,12 @@ export function startLoad(port: number, host = 'tried.test'): Load {
   let requests = 0;
   let isOver = false;
   const fail = (text: string): void => {
-    if (!isOver && failures.length < FAILURES_KEPT) failures.push(text);
+    if (!isOver && failures.length < FAILURES_KEPT) failures.push(`request ${requests}: ${text}`);
   };
   const ask = async (): Promise<void> => {
     requests++;
-    const status = await statusOf({ agent, port, headers: { host } }).catch((error: unknown) => {
-      return String(error);
-    });
-    if (status !== 200) fail(String(status));
+    const failure = await failureOf({ agent, port, headers: { host } }).catch(String);
+    if (failure !== '') fail(failure);
   };
   const runs = Array.from({ length: CONNECTIONS }, async () => {
     while (!isOver) await ask();
@@ -32,6 +33,7 @@ export function startLoad(port: number, host = 'tried.test'): Load {
     return result;
   };
   return {
+    failures,
     end,
     [Symbol.asyncDispose]: async () => {
       end();
@@ -41,12 +43,19 @@ export function startLoad(port: number, host = 'tried.test'): Load {
   };
 }
 
-function statusOf(options: object): Promise<number> {
+/** Empty for an answer 200. */
+function failureOf(options: object): Promise<string> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', ...options }, (response) => {
-      response.resume();
+      let body = '';
+      response.on(
+        'data',
+        (chunk: Buffer) => (body = `${body}${chunk.toString()}`.slice(0, BODY_KEPT)),
+      );
       response.on('error', reject);
-      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('end', () => {
+        resolve(response.statusCode === 200 ? '' : `${response.statusCode} ${body}`);
+      });
     });
     outgoing.on('error', reject);
     outgoing.end();

@@ -4,8 +4,11 @@
  * has Envoy driven in its place. Loopback only. Not part of `npm test`: npm run test:planes
  */
 import { runTrials } from '../programs/run-trials.ts';
+import { consulTrials } from './consul/consul-trials.ts';
 import { gatewayTrials } from './gateway/gateway-trials.ts';
+import { istioTrials } from './istio/istio-trials.ts';
 
 const [wanted = '', proxy] = process.argv.slice(2);
-const trials = gatewayTrials(proxy === 'envoy' ? 'envoy' : 'sluice');
+const driven = proxy === 'envoy' ? 'envoy' : 'sluice';
+const trials = [...gatewayTrials(driven), ...consulTrials(driven), ...istioTrials(driven)];
 process.exitCode = (await runTrials(trials, wanted)) > 0 ? 1 : 0;

@@ -78,7 +78,7 @@ async function buildInModule(
   await runProgram('go', ['build', '-o', path, program.module], options);
 }
 
-/** Such a program stands in the folder `cmd` of its module. */
+/** Such a program stands in the folder `cmd` of its module, or is the module. */
 function requirement({ module, version }: GoProgram): string {
-  return `${module.slice(0, module.indexOf('/cmd/'))} ${version}`;
+  return `${module.split('/cmd/')[0]} ${version}`;
 }

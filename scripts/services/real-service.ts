@@ -11,6 +11,8 @@ export interface RealService extends AsyncDisposable {
   output(): string;
   /** By SIGKILL where no signal is given. Resolves when the process is gone. */
   kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Sends a signal that does not end it. */
+  signal(signal: NodeJS.Signals): void;
 }
 
 export interface ServiceStart {
@@ -60,7 +62,8 @@ export async function startService(start: ServiceStart): Promise<RealService> {
     await kill();
     throw error;
   }
-  return { output: () => output, kill, [Symbol.asyncDispose]: () => kill() };
+  const signal = (name: NodeJS.Signals): void => void child.kill(name);
+  return { output: () => output, kill, signal, [Symbol.asyncDispose]: () => kill() };
 }
 
 function accepts(port: number): Promise<boolean> {

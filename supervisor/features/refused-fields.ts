@@ -50,7 +50,6 @@ envoy.config.tap.v3.OutputSink 4 streaming_grpc,custom_sink -
 envoy.config.trace.v3.DatadogConfig 3 remote_config -
 envoy.config.trace.v3.OpenTelemetryConfig 9 exporter -
 envoy.data.dns.v3.DnsTable 2 - known_suffixes
-envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig 7 grpc_stream_retry_policy -
 envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig 14 - filter_state_objects_to_log
 envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig 3 - allow_coalesced_connections
 envoy.extensions.common.matching.v3.ExtensionWithMatcher 2 matcher -

@@ -6,7 +6,7 @@ import { typeNameOf } from '../config/type-name.ts';
 import type { Any } from '../../shared/api/well-known.ts';
 import type { Kinded, OfKind } from '../../shared/resources/by-kind.ts';
 import { nearestName } from '../../shared/text/nearest-name.ts';
-import { unpackOpaque } from './opaque-config.ts';
+import { innerTypeUrl, unpackOpaque } from './opaque-config.ts';
 import { adviceForRefusal } from './refusal-advice.ts';
 import type { Scope } from './scope.ts';
 
@@ -127,8 +127,8 @@ export class ExtensionRegistry<
 
   /** Whether the message's type is in the registry and may be used. */
   knows(message: ExtensionMessage, scope: Scope): boolean {
-    const url = message.typed_config?.['@type'];
-    const factory = url === undefined ? undefined : this.#byType.get(typeNameOf(url));
+    const { typed_config: config } = message;
+    const factory = config && this.#byType.get(typeNameOf(innerTypeUrl(config)));
     return factory !== undefined && !this.#isDisabled(factory, scope);
   }
 

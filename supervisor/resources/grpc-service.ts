@@ -1,4 +1,5 @@
 /** Resolves envoy.config.core.v3.GrpcService: a gRPC server that this server is a client of. */
+import type { RetryPolicy } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type {
   GrpcService,
   GrpcService_EnvoyGrpc as EnvoyGrpc,
@@ -65,6 +66,16 @@ export function resolveGrpcService(message: GrpcService, scope: Scope): GrpcTarg
 }
 
 const CALL_FIELDS = knownFields<CallCredentials>(['access_token', 'google_iam']);
+
+/** A target whose streams are opened again, as often as `grpc_stream_retry_policy` of logs says. */
+export function withStreamRetries(
+  target: GrpcTarget,
+  policy: RetryPolicy | undefined,
+  scope: Scope,
+): GrpcTarget {
+  if (policy === undefined || target.kind === 'uri') return target;
+  return { ...target, retryPolicy: resolveCoreRetry(policy, 'connect-failure', scope) };
+}
 
 /** They travel as metadata. The transport does not send them where others could read them. */
 function resolveCallCredentials(

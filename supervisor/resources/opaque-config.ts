@@ -9,6 +9,13 @@ import type { Scope } from './scope.ts';
 
 const OPAQUE = /\/(?:xds\.type\.v3|udpa\.type\.v1)\.TypedStruct$/;
 
+/** The type URL of what a message is in the end. */
+export function innerTypeUrl(config: Any): string {
+  if (!OPAQUE.test(config['@type'])) return config['@type'];
+  const { type_url: url } = config as { readonly type_url?: unknown };
+  return typeof url === 'string' ? url : '';
+}
+
 /** Any other message as it is. Undefined after a reported problem. */
 export function unpackOpaque(config: Any, scope: Scope): Any | undefined {
   if (!OPAQUE.test(config['@type'])) return config;

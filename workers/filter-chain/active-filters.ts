@@ -11,3 +11,13 @@ export function activeFilters(
     ({ name, isOffByDefault }) => switches?.get(name) ?? isOffByDefault !== true,
   );
 }
+
+/** The filters of one stream's chain: those that take part, and in place of some what they stand for. */
+export function filtersOfStream(
+  filters: readonly FilterFactory[],
+  route: ResolvedRoute | undefined,
+): readonly FilterFactory[] {
+  const active = activeFilters(filters, route);
+  if (!active.some((factory) => factory.filtersFor !== undefined)) return active;
+  return active.flatMap((factory) => factory.filtersFor?.(route) ?? [factory]);
+}

@@ -52,7 +52,8 @@ import { makeGcpAuthnFilter } from './http/auth/gcp-authn.ts';
 import { makeSseToMetadataFilter } from './http/sse-to-metadata.ts';
 import { makeTapFilter } from './http/tap.ts';
 import { makeTransformFilter } from './http/transform.ts';
-import { makeCompositeFilter } from './http/composite.ts';
+import { makeCompositeFilter } from './http/composite/composite.ts';
+import { makeFilterChainFilter } from './http/composite/filter-chain.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
 import { makeHttpCacheV2Filter } from './http/cache/http-cache-v2.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
@@ -114,6 +115,7 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   rate_limit_quota: makeRateLimitQuotaFilter,
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
+  filter_chain: (filter, context) => makeFilterChainFilter(filter, context, makeFilterFactory),
   discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
 });
 

@@ -15,7 +15,7 @@ import { StreamInfo } from '../stream/stream-info.ts';
 import { AnsweringStream } from './answering-stream.ts';
 import type { HttpConnection } from './connection.ts';
 import { type CheckedRefusal, requestRefusal } from './request-checks.ts';
-import { activeFilters } from '../filter-chain/active-filters.ts';
+import { filtersOfStream } from '../filter-chain/active-filters.ts';
 import { nextInfo, noteCodecBytes, noteReset, noteRoute } from './stream-facts.ts';
 import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
 import { allowsUpgrade, upgradeType } from './upgrades.ts';
@@ -251,7 +251,7 @@ export class HttpStream extends AnsweringStream implements RequestDecoder, Chain
     const { filters, terminal } = this.manager.parts;
     this.terminal = terminal.create(this);
     if (filters.length === 0) return;
-    const active = activeFilters(filters, this.info.route);
+    const active = filtersOfStream(filters, this.info.route);
     if (active.length > 0) this.chain = new FilterChain(this, active, this.terminal);
   }
 

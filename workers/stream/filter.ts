@@ -151,6 +151,10 @@ export interface FilterFactory {
   /** Takes part only in requests whose route has settings for it. */
   readonly isOffByDefault?: boolean;
   create(callbacks: FilterCallbacks): HttpFilter;
+  /** How many filters stand in its place at most where the route does not change them; 1. */
+  readonly width?: number;
+  /** What stands in its place in the chain of one stream; absent: itself. */
+  filtersFor?(route: ResolvedRoute | undefined): readonly FilterFactory[];
 }
 
 export interface TerminalFilterFactory {

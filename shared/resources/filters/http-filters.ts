@@ -25,6 +25,7 @@ import { DISCOVERED_DECLARATION } from './http/discovered.ts';
 import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
 import { EXT_AUTHZ_DECLARATION } from './http/ext-authz.ts';
 import { EXT_PROC_DECLARATION } from './http/ext-proc/ext-proc.ts';
+import { FILTER_CHAIN_DECLARATION } from './http/matching/filter-chain.ts';
 import { FAULT_DECLARATION } from './http/fault.ts';
 import { GRPC_STATS_DECLARATION } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_DECLARATION } from './http/grpc/grpc-web.ts';
@@ -103,6 +104,7 @@ const HTTP_FILTERS = [
   CREDENTIAL_INJECTOR_DECLARATION,
   API_KEY_AUTH_DECLARATION,
   COMPOSITE_DECLARATION,
+  FILTER_CHAIN_DECLARATION,
   HTTP_CACHE_DECLARATION,
   HTTP_CACHE_V2_DECLARATION,
   RATE_LIMIT_QUOTA_DECLARATION,

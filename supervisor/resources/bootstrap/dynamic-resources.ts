@@ -143,17 +143,16 @@ interface NamedSources {
   readonly secrets: readonly NamedSecret[];
 }
 
+/**
+ * Sources of secrets are not looked at: their clusters may come later, until then each attempt to
+ * ask them fails.
+ */
 export function checkSources(
-  { sources, secrets }: NamedSources,
+  { sources }: Pick<NamedSources, 'sources'>,
   isStaticCluster: (name: string) => boolean,
   scope: Scope,
 ): void {
   for (const source of sources) checkConfigSource(source, isStaticCluster, scope);
-  // Whether their files are there was looked at where they are named.
-  for (const secret of secrets) {
-    if (!('source' in secret) || secret.source.kind === 'path') continue;
-    checkConfigSource(secret.source, isStaticCluster, scope);
-  }
 }
 
 /** What is there that asks a control plane. */

@@ -19,6 +19,7 @@ import { BODY_SIZE_LIMIT_FILTER } from './http/limits/body-size-limit.ts';
 import { CDN_LOOP_FILTER } from './http/cdn-loop.ts';
 import { BUFFER_FILTER } from './http/limits/buffer.ts';
 import { compositeFilter, matchedFilter } from './http/matching/composite.ts';
+import { filterChainFilter } from './http/matching/filter-chain.ts';
 import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
 import { CORS_FILTER } from './http/cors.ts';
 import { CSRF_FILTER } from './http/csrf.ts';
@@ -112,6 +113,7 @@ const ROWS = {
   lua: LUA_FILTER,
   script: SCRIPT_FILTER,
   composite: [compositeFilter(resolveInner), matchedFilter(resolveInner)],
+  filter_chain: filterChainFilter(resolveInner),
   custom_response: CUSTOM_RESPONSE_FILTER,
   cache: HTTP_CACHE_FILTER,
   cache_v2: HTTP_CACHE_V2_FILTER,
@@ -131,7 +133,11 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterRow, TypedKin
 );
 
 /** A filter inside of another, which never ends a chain. */
-function resolveInner(message: ExtensionMessage, scope: Scope): HttpFilter | undefined {
+function resolveInner(
+  message: ExtensionMessage,
+  scope: Scope,
+  name = message.name ?? '',
+): HttpFilter | undefined {
   const found = FILTERS.find(message, scope);
   if (found === undefined) return undefined;
   if (found.factory.isTerminal) {
@@ -141,7 +147,7 @@ function resolveInner(message: ExtensionMessage, scope: Scope): HttpFilter | und
     );
     return undefined;
   }
-  return found.factory.resolve(found.config, scope.at('typed_config'), message.name ?? '');
+  return found.factory.resolve(found.config, scope.at('typed_config'), name);
 }
 
 /** By the type of a route's message. */

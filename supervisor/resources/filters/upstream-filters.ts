@@ -170,6 +170,11 @@ function isMissingOptional(message: HttpFilterMessage, place: Scope): boolean {
 }
 
 /** A filter inside of another, which never ends a list. */
-function resolveInner(message: ExtensionMessage, scope: Scope): HttpFilter | undefined {
-  return UPSTREAM_FILTERS.resolve(message, scope);
+function resolveInner(
+  message: ExtensionMessage,
+  scope: Scope,
+  name = message.name ?? '',
+): HttpFilter | undefined {
+  const found = UPSTREAM_FILTERS.find(message, scope);
+  return found?.factory.resolve(found.config, scope.at('typed_config'), name);
 }

@@ -10,6 +10,7 @@ import type { PerFilterConfig } from '../../../shared/resources/routes/route.ts'
 import type { FilterSwitch } from '../../../shared/resources/filters/declare-filter.ts';
 
 import { PER_ROUTE_SETTINGS } from '../filters/http-filters.ts';
+import { innerTypeUrl, unpackOpaque } from '../opaque-config.ts';
 import type { Scope } from '../scope.ts';
 
 /** Configurations of filters that have no settings per route. */
@@ -23,20 +24,31 @@ export function resolvePerFilterConfig(
 ): PerFilterConfig {
   if (message === undefined) return new Map();
   const place = scope.at('typed_per_filter_config');
-  return new Map(
-    Object.entries(message).map(([name, config]) => [
-      name,
-      resolveOne(name, config, place.at(name)),
-    ]),
-  );
+  const settings = Object.entries(message).map(([name, config]): [string, unknown] => [
+    name,
+    resolveOne(name, config, place.at(name)),
+  ]);
+  return new Map(settings.filter(([, each]) => each !== undefined));
 }
 
+/** Undefined after a reported problem, and for what is optional and not known. */
 function resolveOne(name: string, config: Any, scope: Scope): unknown {
   const type = typeNameOf(config['@type']);
   if (type === FILTER_CONFIG) return resolveWrapped(name, config, scope);
+  return resolveSettings(name, config, scope, false);
+}
+
+function resolveSettings(name: string, config: Any, scope: Scope, isOptional: boolean): unknown {
+  const type = typeNameOf(innerTypeUrl(config));
   const settings = PER_ROUTE_SETTINGS.get(type);
-  if (settings !== undefined) return settings.resolve(config, scope);
-  if (WITHOUT_PER_ROUTE.includes(type)) {
+  if (settings !== undefined) {
+    const message = unpackOpaque(config, scope);
+    return message && settings.resolve(message, scope);
+  }
+  if (isOptional) {
+    const text = `optional settings of HTTP filter '${name}' are left out: '${type}' is not supported`;
+    scope.warning('unsupported', text);
+  } else if (WITHOUT_PER_ROUTE.includes(type)) {
     scope.error(
       'extension',
       `The filter ${name} doesn't support virtual host or route specific configurations`,
@@ -51,7 +63,7 @@ function resolveOne(name: string, config: Any, scope: Scope): unknown {
 }
 
 function resolveWrapped(name: string, message: Any & FilterConfig, scope: Scope): unknown {
-  const { config } = message;
+  const { config, is_optional: isOptional } = message;
   if (message.disabled === true) return filterSwitch(true);
   if (config === undefined) {
     scope.error(
@@ -62,7 +74,7 @@ function resolveWrapped(name: string, message: Any & FilterConfig, scope: Scope)
   }
   // An Any that is there and empty turns on what is off by default, without settings.
   if (typeNameOf(config['@type']) === '') return filterSwitch(false);
-  return resolveOne(name, config, scope.at('config'));
+  return resolveSettings(name, config, scope.at('config'), isOptional === true);
 }
 
 function filterSwitch(disabled: boolean): FilterSwitch {

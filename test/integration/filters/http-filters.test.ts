@@ -47,6 +47,46 @@ async function startWith(
 }
 
 describe('HTTP filters', () => {
+  it('go without settings of a route that are optional and not known', async () => {
+    await using upstream = await startHttpUpstream();
+    const config = { '@type': `${TYPE}.wasm.v3.Wasm` };
+    const optional = {
+      '@type': 'type.googleapis.com/envoy.config.route.v3.FilterConfig',
+      is_optional: true,
+      config,
+    };
+    const filter = { name: 'cors', type: 'cors.v3.Cors', config: {} };
+    const policy = { typed_per_filter_config: { other: optional } };
+    const { sluice, port } = await startWith(filter, upstream.port, policy);
+    await using _ = sluice;
+    assert.equal((await fetchOnce({ port, path: '/special' })).status, 200);
+  });
+
+  it('are used where they are optional and known, as TypedStruct too, and so are settings of routes', async () => {
+    const struct = (type: string, value: object): object => ({
+      '@type': 'type.googleapis.com/xds.type.v3.TypedStruct',
+      type_url: `${TYPE}.${type}`,
+      value,
+    });
+    const abort = (http_status: number): object =>
+      struct('fault.v3.HTTPFault', { abort: { http_status, percentage: { numerator: 100 } } });
+    const fault = { name: 'fault', is_optional: true, typed_config: abort(418) };
+    const missing = { name: 'gone', is_optional: true, typed_config: struct('gone.v3.Gone', {}) };
+    const special = { typed_per_filter_config: { fault: abort(429) } };
+    const answer = { direct_response: { status: 200 } };
+    const routes = [
+      { match: { prefix: '/special' }, ...answer, ...special },
+      { match: { prefix: '/' }, ...answer },
+    ];
+    const hcm = { http_filters: [fault, missing, ROUTER] };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [httpListener(routes, { hcm })] }),
+    });
+    const port = await sluice.listenerPort('web');
+    assert.equal((await fetchOnce({ port })).status, 418);
+    assert.equal((await fetchOnce({ port, path: '/special' })).status, 429);
+  });
+
   it('cors answers preflights and marks answers for allowed origins only', async () => {
     await using upstream = await startHttpUpstream();
     const filter = { name: 'cors', type: 'cors.v3.Cors', config: {} };

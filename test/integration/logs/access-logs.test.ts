@@ -8,7 +8,7 @@ import { openRaw } from '../../support/peers/raw-client.ts';
 import { startReceivingService } from '../../support/peers/services/receiving-service.ts';
 import { makeScratch } from '../../support/scratch.ts';
 import { startSluice } from '../../support/programs/sluice.ts';
-import { startHttpUpstream } from '../../support/peers/upstream.ts';
+import { CLOSED_PORT, startHttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const FILE = 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog';
@@ -113,6 +113,23 @@ describe('access logs of the whole program', () => {
     assert.equal((await fetchOnce({ port, path: '/dead' })).status, 503);
     await sluice.stop();
     assert.equal(readFileSync(path, 'utf8'), 'UpstreamEnd 200 - 5 -\nUpstreamEnd 0 UF 0 -\n');
+  });
+
+  it('try again to open a stream that finds no connection, as often as they say', async () => {
+    const common_config = {
+      log_name: 'again',
+      grpc_service: { envoy_grpc: { cluster_name: 'logs' } },
+      buffer_flush_interval: '0.05s',
+      grpc_stream_retry_policy: { num_retries: 2 },
+    };
+    const routes = [{ match: { prefix: '/' }, direct_response: { status: 200 } }];
+    const hcm = { access_log: [serviceLog('Http', { common_config })] };
+    const logs = staticCluster('logs', [CLOSED_PORT], { http2_protocol_options: {} });
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [httpListener(routes, { hcm })], clusters: [logs] }),
+    });
+    await fetchOnce({ port: await sluice.listenerPort('web') });
+    await sluice.waitForStat('cluster.logs.upstream_rq_retry', (count) => count === 2);
   });
 
   it('stream entries of requests and connections to a service, through a cluster of HTTP/2 that routes use too', async () => {

@@ -4,6 +4,7 @@ import { adsBootstrap } from '../../support/peers/ads-bootstrap.ts';
 import { GREETING, staticCluster } from '../../support/parts/bootstrap.ts';
 import { makeAuthority, type TestCertificate } from '../../support/parts/certificates.ts';
 import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { fileSource, moveIntoPlace, resource } from '../../support/peers/discovery-files.ts';
 import { makeScratch } from '../../support/scratch.ts';
 import { ADMIN, startSluice } from '../../support/programs/sluice.ts';
 import {
@@ -84,6 +85,37 @@ describe('secrets from a control plane', () => {
       assert.doesNotMatch(body, /PRIVATE KEY/);
     });
   }
+
+  it('come by a cluster that discovery brings', async () => {
+    using scratch = makeScratch();
+    const pair = makeAuthority(scratch.path).issue('first', 'DNS:first.test');
+    await using control = await startControlPlane();
+    control.set(SECRET, '1', [inline(pair)]);
+    const cluster = resource.cluster(staticCluster('later', [control.port]));
+    moveIntoPlace(scratch, 'clusters.json', { version: '1', resources: [cluster] });
+    const source = {
+      resource_api_version: 'V3',
+      api_config_source: {
+        api_type: 'GRPC',
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: 'later' } }],
+      },
+    };
+    const configs = [{ name: 'server', sds_config: source }];
+    const context = { common_tls_context: { tls_certificate_sds_secret_configs: configs } };
+    await using sluice = await startSluice({
+      bootstrap: {
+        node: { id: 'me', cluster: 'mine' },
+        admin: ADMIN,
+        static_resources: {
+          listeners: [secureListener(GREETING, tlsSocket('Downstream', context))],
+        },
+        dynamic_resources: { cds_config: fileSource(scratch.file('clusters.json')) },
+      },
+    });
+    const port = await sluice.listenerPort('web');
+    assert.equal((await askSecurely(port)).name, 'first');
+  });
 
   it('are also the keys of session tickets, which stay when they are taken away', async () => {
     using scratch = makeScratch();

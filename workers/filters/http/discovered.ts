@@ -18,16 +18,25 @@ export function makeDiscoveredFilter(
 ): FilterFactory {
   let used: HttpFilter | undefined;
   let factory: FilterFactory | undefined;
+  let alone: readonly FilterFactory[] = [];
+  const missing: FilterFactory = { name, create: (callbacks) => new MissingFilter(callbacks) };
+  const presentFactory = (): FilterFactory => {
+    const present = context.extensions.get(key) ?? fallback;
+    if (present === undefined) return missing;
+    if (factory === undefined || used !== present) {
+      used = present;
+      factory = make(present, context);
+      alone = [factory];
+    }
+    return factory;
+  };
   return {
     name,
-    create: (callbacks) => {
-      const present = context.extensions.get(key) ?? fallback;
-      if (present === undefined) return new MissingFilter(callbacks);
-      if (factory === undefined || used !== present) {
-        used = present;
-        factory = make(present, context);
-      }
-      return factory.create(callbacks);
+    create: (callbacks) => presentFactory().create(callbacks),
+    filtersFor(route) {
+      const present = presentFactory();
+      if (present.filtersFor !== undefined) return present.filtersFor(route);
+      return present === factory ? alone : [present];
     },
   };
 }

@@ -2,7 +2,7 @@
  * Makes one attempt of a request: through the host's pool, or as a tunnel where the route ends a
  * CONNECT.
  */
-import { activeFilters } from '../../filter-chain/active-filters.ts';
+import { filtersOfStream } from '../../filter-chain/active-filters.ts';
 import type { FilterFactory } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
@@ -82,7 +82,7 @@ export function makeAttempt(
     meter: AttemptMeter.of(cluster.stats, timeouts.perTryMs, clock),
   };
   const filters = cluster.attemptFilters ?? attemptFilters;
-  const active = filters.length === 0 ? filters : activeFilters(filters, info.route);
+  const active = filters.length === 0 ? filters : filtersOfStream(filters, info.route);
   if (active.length === 0) return new UpstreamRequest(owner, { host, pool }, headers, options);
   return new FilteredRequest(owner, { host, pool, info }, headers, { ...options, filters: active });
 }

@@ -7,7 +7,7 @@ import type {
 import type { LogServiceConfig } from '../../../../shared/resources/access-loggers/grpc.ts';
 import { extension } from '../../extensions.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
-import { resolveGrpcService } from '../../grpc-service.ts';
+import { resolveGrpcService, withStreamRetries } from '../../grpc-service.ts';
 import type { Scope } from '../../scope.ts';
 import { resolveCustomTags } from '../../tracing/custom-tags.ts';
 import { durationMsOr } from '../../values.ts';
@@ -26,6 +26,7 @@ const COMMON_FIELDS = knownFields<CommonGrpcAccessLogConfig>([
   'buffer_flush_interval',
   'buffer_size_bytes',
   'filter_state_objects_to_log',
+  'grpc_stream_retry_policy',
   'custom_tags',
 ]);
 
@@ -81,7 +82,11 @@ function resolveCommon(
   if (target === undefined) return undefined;
   return {
     kind: 'grpc',
-    stream: { entries, logName: message.log_name ?? '', target },
+    stream: {
+      entries,
+      logName: message.log_name ?? '',
+      target: withStreamRetries(target, message.grpc_stream_retry_policy, scope),
+    },
     flushIntervalMs: durationMsOr(message.buffer_flush_interval, FLUSH_INTERVAL_MS),
     bufferBytes: message.buffer_size_bytes ?? BUFFER_BYTES,
     requestHeaders: [],

@@ -11,10 +11,14 @@ import type {
   LogValues,
   OpenTelemetryLogConfig,
 } from '../../../../shared/resources/access-loggers/open-telemetry.ts';
-import type { ResourceAttributes } from '../../../../shared/resources/telemetry/collector.ts';
+import type {
+  Exporter,
+  ResourceAttributes,
+} from '../../../../shared/resources/telemetry/collector.ts';
 import { extension } from '../../extensions.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';
+import { withStreamRetries } from '../../grpc-service.ts';
 import { exporterUserAgent, resolveExporter } from '../../telemetry/exporter.ts';
 import { resolveResource } from '../../telemetry/resource-detectors.ts';
 import { resolveCustomTags } from '../../tracing/custom-tags.ts';
@@ -42,7 +46,13 @@ const FIELDS = knownFields<OpenTelemetryAccessLogConfig>(
   ['filter_state_objects_to_log'],
 );
 const COMMON_FIELDS = knownFields<CommonGrpcAccessLogConfig>(
-  ['log_name', 'grpc_service', 'buffer_flush_interval', 'buffer_size_bytes'],
+  [
+    'log_name',
+    'grpc_service',
+    'grpc_stream_retry_policy',
+    'buffer_flush_interval',
+    'buffer_size_bytes',
+  ],
   ['transport_api_version', 'filter_state_objects_to_log'],
 );
 const FLUSH_INTERVAL_MS = 1000;
@@ -66,7 +76,7 @@ function resolveLogger(
   refuseOtherFields(common, COMMON_FIELDS, scope.at('common_config'));
   const extensions = resolveFormatters(message.formatters ?? [], scope.at('formatters'));
   const exporter =
-    resolveExporter(message, scope) ?? resolveExporter(common, scope.at('common_config'));
+    resolveExporter(message, scope) ?? resolveCommon(common, scope.at('common_config'));
   const body = message.body && resolveValue(message.body, scope.at('body'), extensions);
   const attributes = resolveValues(message.attributes, scope.at('attributes'), extensions);
   const customTags = resolveCustomTags(message.custom_tags, scope.at('custom_tags'));
@@ -89,6 +99,13 @@ function resolveLogger(
     statPrefix: prefix === '' || prefix.endsWith('.') ? prefix : `${prefix}.`,
     ...resolveBuffer(message, common),
   };
+}
+
+function resolveCommon(common: CommonGrpcAccessLogConfig, scope: Scope): Exporter | undefined {
+  const exporter = resolveExporter(common, scope);
+  if (exporter?.kind !== 'grpc') return exporter;
+  const { grpc_stream_retry_policy: retry } = common;
+  return { ...exporter, target: withStreamRetries(exporter.target, retry, scope) };
 }
 
 function resolveBuffer(

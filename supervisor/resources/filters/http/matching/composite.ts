@@ -7,19 +7,18 @@ import type {
   Composite,
   CompositePerRoute as CompositePerRouteMessage,
   ExecuteFilterAction,
-  FilterChainConfiguration,
 } from '../../../../../shared/api/generated/envoy/extensions/filters/http/composite/v3/composite.ts';
 import type { Matcher } from '../../../../../shared/api/generated/xds/type/matcher/v3/matcher.ts';
-import type { OfKind } from '../../../../../shared/resources/by-kind.ts';
 import type {
   CompositeAction,
   CompositeFilterSettings,
   CompositeMatcher,
   CompositePerRoute,
+  ExecuteAction,
   MatchMoment,
+  NamedChain,
 } from '../../../../../shared/resources/filters/http/matching/composite.ts';
 import type { HttpFilter } from '../../../../../shared/resources/filters/http-filters.ts';
-import { memberOf } from '../../../../../shared/text/dictionary.ts';
 import { typeNameOf } from '../../../../config/type-name.ts';
 import { extension, ExtensionRegistry, type ExtensionMessage } from '../../../extensions.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
@@ -30,7 +29,12 @@ import { optional } from '../../../values.ts';
 import { httpFilter, perRoute } from '../../http-filter-row.ts';
 
 /** Resolves a filter inside of another; the list of all filters knows how. */
-type ResolveInner = (message: ExtensionMessage, scope: Scope) => HttpFilter | undefined;
+type ResolveInner = (
+  message: ExtensionMessage,
+  scope: Scope,
+  /** By which routes know it; absent: its own. */
+  name?: string,
+) => HttpFilter | undefined;
 type Chains = Readonly<NonNullable<Composite['named_filter_chains']>>;
 
 const MATCHED_TYPE = 'envoy.extensions.common.matching.v3.ExtensionWithMatcher';
@@ -51,9 +55,11 @@ export function compositeFilter(resolveInner: ResolveInner) {
     COMPOSITE_TYPE,
     (message: Composite, scope, name): CompositeFilterSettings => {
       refuseOtherFields(message, COMPOSITE_FIELDS, scope);
-      const { matcher, named_filter_chains: chains = {} } = message;
-      const tree = matcher && makeRule(matcher, chains, scope.at('matcher'));
-      return { kind: 'composite', name, options: { ...optional('matcher', tree) } };
+      const { matcher, named_filter_chains: named = {} } = message;
+      const tree = matcher && makeRule(matcher, name, scope.at('matcher'));
+      const chains = resolveChains(named, name, resolveInner, scope.at('named_filter_chains'));
+      const own = chains.length > 0 ? { chains } : {};
+      return { kind: 'composite', name, options: { ...optional('matcher', tree), ...own } };
     },
     perRoute(`${COMPOSITE_TYPE}PerRoute`, (message: CompositePerRouteMessage, scope: Scope) =>
       ofRoute(message.matcher, scope.at('matcher'), makeRule),
@@ -70,12 +76,12 @@ export function matchedFilter(resolveInner: ResolveInner) {
       refuseOtherFields(message, MATCHED_FIELDS, scope);
       const { extension_config: inner = {}, xds_matcher: matcher } = message;
       // Routes know the filter inside by the name of the whole.
-      const filter = resolveInner({ ...inner, name }, scope.at('extension_config'));
+      const filter = resolveInner(inner, scope.at('extension_config'), name);
       if (filter === undefined) return undefined;
       const isComposite = filter.kind === 'composite' && filter.options.filter === undefined;
-      const chains = isComposite ? chainsOf(inner) : {};
-      const tree = matcher && makeRule(matcher, chains, scope.at('xds_matcher'));
-      const options = { ...optional('matcher', tree), ...(isComposite ? {} : { filter }) };
+      const tree = matcher && makeRule(matcher, name, scope.at('xds_matcher'));
+      const inside = isComposite ? optional('chains', filter.options.chains) : { filter };
+      const options = { ...optional('matcher', tree), ...inside };
       return { kind: 'composite', name, options };
     },
     perRoute(`${MATCHED_TYPE}PerRoute`, (message: ExtensionWithMatcherPerRoute, scope: Scope) =>
@@ -84,13 +90,35 @@ export function matchedFilter(resolveInner: ResolveInner) {
   );
 }
 
-function chainsOf({ typed_config: config }: ExtensionMessage): Chains {
-  return (config as Composite | undefined)?.named_filter_chains ?? {};
+function resolveChains(
+  chains: Chains,
+  name: string,
+  resolveInner: ResolveInner,
+  scope: Scope,
+): readonly NamedChain[] {
+  return Object.entries(chains).map(([key, { typed_config: messages = [] }]) => {
+    const place = scope.at(key);
+    if (messages.length === 0) {
+      place.error('conflict', `Named filter chain '${key}' must contain at least one filter.`);
+    }
+    return { name: key, filters: resolveEach(messages, name, resolveInner, place) };
+  });
+}
+
+/** Routes know what is inside by the name of the whole. */
+function resolveEach(
+  messages: readonly ExtensionMessage[],
+  name: string | undefined,
+  resolveInner: ResolveInner,
+  scope: Scope,
+): readonly HttpFilter[] {
+  const place = scope.at('typed_config');
+  return messages.flatMap((message, at) => resolveInner(message, place.at(at), name) ?? []);
 }
 
 type TreeResolver = (
   message: Matcher,
-  chains: Chains,
+  name: string | undefined,
   scope: Scope,
 ) => CompositeMatcher | undefined;
 
@@ -99,7 +127,7 @@ function ofRoute(
   scope: Scope,
   makeRule: TreeResolver,
 ): CompositePerRoute {
-  const matcher = message && makeRule(message, {}, scope);
+  const matcher = message && makeRule(message, undefined, scope);
   return matcher === undefined ? {} : { matcher };
 }
 
@@ -115,9 +143,9 @@ const OF_TRAILERS: ReadonlySet<string> = new Set([
 ]);
 
 function treeResolver(resolveInner: ResolveInner): TreeResolver {
-  return (message, chains, scope) => {
+  return (message, name, scope) => {
     let moment: MatchMoment = 'request';
-    const actions = actionsOf(resolveInner, chains);
+    const actions = actionsOf(resolveInner, name);
     const tree = resolveMatcherTree(
       message,
       {
@@ -134,7 +162,7 @@ function treeResolver(resolveInner: ResolveInner): TreeResolver {
   };
 }
 
-function actionsOf(resolveInner: ResolveInner, chains: Chains) {
+function actionsOf(resolveInner: ResolveInner, name: string | undefined) {
   return new ExtensionRegistry<CompositeAction>('envoy.matching.action', 'action', {
     skip: extension(
       'envoy.filters.http.skip',
@@ -144,43 +172,33 @@ function actionsOf(resolveInner: ResolveInner, chains: Chains) {
     execute: extension(
       'composite-action',
       'envoy.extensions.filters.http.composite.v3.ExecuteFilterAction',
-      (message: ExecuteFilterAction, scope) =>
-        resolveExecution(message, chains, resolveInner, scope),
+      (message: ExecuteFilterAction, scope) => resolveExecution(message, name, resolveInner, scope),
     ),
   });
 }
 
+/** A chain counts before a name, a name before a single filter. */
 function resolveExecution(
   message: ExecuteFilterAction,
-  chains: Chains,
+  name: string | undefined,
   resolveInner: ResolveInner,
   scope: Scope,
-): OfKind<CompositeAction, 'execute'> | undefined {
+): ExecuteAction | undefined {
   refuseOtherFields(message, ACTION_FIELDS, scope);
-  const { sample_percent: sample, filter_chain_name: name } = message;
-  const chain = name === undefined ? message.filter_chain : chainNamed(chains, name);
-  if (name !== undefined && chain === undefined) {
-    scope.at('filter_chain_name').error('reference', `filter chain '${name}' is not defined`);
-    return undefined;
+  const { sample_percent: sample, filter_chain: chain, filter_chain_name: chainName } = message;
+  const share = optional('share', sample && resolveRuntimeFraction(sample));
+  if (chain !== undefined) {
+    const { typed_config: messages = [] } = chain;
+    const place = scope.at('filter_chain');
+    if (messages.length === 0) {
+      place.error('conflict', 'filter_chain must contain at least one filter.');
+    }
+    const filters = resolveEach(messages, name, resolveInner, place);
+    return { kind: 'execute', isChain: true, filters, ...share };
   }
-  const inner = chain === undefined ? message.typed_config : onlyFilter(chain, scope);
-  if (inner === undefined) {
-    if (chain === undefined) scope.error('conflict', 'Error: composite action without a filter');
-    return undefined;
+  if (chainName !== undefined) {
+    return { kind: 'execute', isChain: true, filters: [], chainName, ...share };
   }
-  const place = chain === undefined ? scope.at('typed_config') : scope.at('filter_chain');
-  const filter = resolveInner(inner, place);
-  const share = sample && resolveRuntimeFraction(sample);
-  return filter && { kind: 'execute', filter, ...optional('share', share) };
-}
-
-function onlyFilter(chain: FilterChainConfiguration, scope: Scope): ExtensionMessage | undefined {
-  const [first, ...rest] = chain.typed_config ?? [];
-  if (rest.length > 0) scope.at('filter_chain').unsupported('a chain of more than one filter is');
-  if (first === undefined) scope.at('filter_chain').error('conflict', 'filter chain is empty');
-  return first;
-}
-
-function chainNamed(chains: Chains, name: string): FilterChainConfiguration | undefined {
-  return memberOf(chains, name) as FilterChainConfiguration | undefined;
+  const filter = resolveInner(message.typed_config ?? {}, scope.at('typed_config'), name);
+  return filter && { kind: 'execute', isChain: false, filters: [filter], ...share };
 }
