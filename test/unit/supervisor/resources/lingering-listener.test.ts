@@ -9,6 +9,7 @@ function versionOf(name: string): ResourceVersion<'listener'> {
   const routes = [{ name: 'of chains that go' }, { name: 'of chains that stay' }];
   const resolved = {
     resource: listener({}, []),
+    namedFilters: [],
     inlineRoutes: routes,
     inlineScopes: [{ name: 'scopes', scopes: [] }],
   } as unknown as ResourceVersion<'listener'>['resolved'];
