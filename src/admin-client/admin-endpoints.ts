@@ -8,7 +8,7 @@
 type Text = string | number | readonly string[];
 
 /** Asked by GET. */
-export interface ReadEndpoints {
+interface ReadEndpoints {
   /** Admin home page */
   readonly '/': Record<never, never>;
   /** print certs on machine */
@@ -177,7 +177,7 @@ export interface ReadEndpoints {
 }
 
 /** Asked by POST. */
-export interface MutatingEndpoints {
+interface MutatingEndpoints {
   /** enable/disable the allocation profiler (if supported) */
   readonly '/allocprofiler': {
     /** enable/disable the allocation profiler */

@@ -35,7 +35,7 @@ ${interfaceOf('MutatingEndpoints', mutations)}${ENDING}`;
 }
 
 function interfaceOf(name: string, routes: readonly AdminRoute[]): string {
-  return `export interface ${name} {\n${routes.map(memberOf).join('')}}\n`;
+  return `interface ${name} {\n${routes.map(memberOf).join('')}}\n`;
 }
 
 function memberOf({ path, help, params, unshownParams }: AdminRoute): string {
