@@ -4,12 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import {
-  FIELD_COMMENTS,
-  type MessageDescriptor,
-  type PackageDescriptor,
-} from '../../shared/api/descriptor.ts';
-import { archiveOf } from '../../shared/api/package-archive.ts';
+import type { MessageDescriptor, PackageDescriptor } from '../../shared/api/descriptor.ts';
+import { FIELD_COMMENTS, archiveOf } from '../../shared/api/package-archive.ts';
 import { type ApiModel, type MessageModel, enumDescriptor } from './api-model.ts';
 
 type MutablePackage = {

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { builtRoot } from '../process/built-root.ts';
-import { PackageArchive } from './package-archive.ts';
+import { FIELD_COMMENTS, PackageArchive } from './package-archive.ts';
 
 /** Everything declared in one protobuf package. Keys are names within it, such as `Cluster.LbPolicy`. */
 export interface PackageDescriptor {
@@ -218,9 +218,6 @@ export type FieldComments = readonly (readonly [
   message: string,
   fields: readonly (readonly [field: string, text: string])[],
 ])[];
-
-/** Where they stand in the archive; no package is called so. */
-export const FIELD_COMMENTS = '#field-comments';
 
 /** Messages and fields by name; empty where the archive has none. */
 export function readFieldComments(): ReadonlyMap<string, ReadonlyMap<string, string>> {

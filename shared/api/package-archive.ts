@@ -5,6 +5,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const LENGTH_BYTES = 4;
+/** The name of the comments of fields in the archive of the API; no package is called so. */
+export const FIELD_COMMENTS = '#field-comments';
 
 type Index = ReadonlyMap<string, readonly [first: number, length: number]>;
 
