@@ -54,7 +54,11 @@ describe('a process without descriptors', () => {
         const target = process === 'worker' ? port : sluice.adminPort;
         const asks = async (): Promise<boolean> =>
           (await fetchOnce({ port }).catch(() => undefined))?.status === 200;
+        const idle = openFiles(pid);
         assert.ok(await asks());
+        // The client's connection is closed soon, that of the worker to the host stays.
+        const kept = process === 'worker' ? idle + 1 : idle;
+        await waitUntil('the first connection is closed', () => openFiles(pid) <= kept);
         const before = openFiles(pid);
         const giveBack = leave(pid, more);
         const clients: RawConnection[] = [];
