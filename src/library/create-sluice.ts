@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../shared/process/clock.ts';
 import { AdminClient, type AdminAnswer } from '../admin-client/admin-client.ts';
+import { keepPorts } from './keep-ports.ts';
 
 export type { AdminAnswer };
 
@@ -41,7 +42,10 @@ export interface Sluice {
   admin(path: string, method?: 'GET' | 'POST'): Promise<AdminAnswer>;
   /** Asks the connections of all listeners to end. */
   drain(): Promise<void>;
-  /** A new server takes the listeners over, and the old one drains and ends. */
+  /**
+   * A new server takes the listeners over, and the old one drains and ends. Ports that the system has
+   * chosen stay where `config` is an object; in a file a listener needs its port.
+   */
   restart(): Promise<void>;
   /** Ends the server. */
   close(): Promise<void>;
@@ -65,6 +69,7 @@ class SluiceProcess implements Sluice {
   readonly #ending = (): void => {
     for (const child of this.#living) child.kill('SIGKILL');
   };
+  #config: object | string;
   #epoch = 0;
   #log = '';
   #child: ChildProcess;
@@ -73,6 +78,7 @@ class SluiceProcess implements Sluice {
 
   constructor(options: SluiceOptions) {
     this.#options = options;
+    this.#config = options.config;
     this.#child = this.#spawn(['--use-dynamic-base-id']);
     this.#ready = this.#started(this.#child);
     // A caller who asks for it gets it; nobody has to.
@@ -93,15 +99,7 @@ class SluiceProcess implements Sluice {
   }
 
   async listenerPort(name: string): Promise<number> {
-    const { body } = await this.admin('/listeners?format=json');
-    const { listener_statuses: statuses = [] } = JSON.parse(body) as {
-      readonly listener_statuses?: readonly {
-        readonly name: string;
-        readonly local_address?: { readonly socket_address?: { readonly port_value?: number } };
-      }[];
-    };
-    const found = statuses.find((each) => each.name === name);
-    const port = found?.local_address?.socket_address?.port_value;
+    const port = (await this.#ports()).get(name);
     if (port === undefined) throw new Error(`there is no listener ${name}`);
     return port;
   }
@@ -121,6 +119,9 @@ class SluiceProcess implements Sluice {
   }
 
   async restart(): Promise<void> {
+    if (typeof this.#config === 'object') {
+      this.#config = keepPorts(this.#config, await this.#ports());
+    }
     await this.#ready;
     this.#epoch++;
     const baseId = readFileSync(this.#file('base-id'), 'utf8').trim();
@@ -145,12 +146,31 @@ class SluiceProcess implements Sluice {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  /** The ports of listeners by their names. */
+  async #ports(): Promise<ReadonlyMap<string, number>> {
+    await this.#ready;
+    const admin = new AdminClient({ address: this.#adminAddress });
+    const { listener_statuses: statuses = [] } = await admin.json<{
+      readonly listener_statuses?: readonly {
+        readonly name: string;
+        readonly local_address?: { readonly socket_address?: { readonly port_value?: number } };
+      }[];
+    }>('/listeners', { format: 'json' });
+    return new Map(
+      statuses.flatMap(({ name, local_address: address }) => {
+        const port = address?.socket_address?.port_value;
+        return port === undefined ? [] : [[name, port]];
+      }),
+    );
+  }
+
   #file(name: string): string {
     return join(this.#folder, name);
   }
 
   #spawn(words: readonly string[]): ChildProcess {
-    const { config, concurrency = 1, args = [], env = {}, logLevel = 'warning' } = this.#options;
+    const { concurrency = 1, args = [], env = {}, logLevel = 'warning' } = this.#options;
+    const config = this.#config;
     const path = typeof config === 'string' ? config : this.#file('bootstrap.json');
     if (typeof config === 'object') writeFileSync(path, JSON.stringify({ ...ADMIN, ...config }));
     const main = fileURLToPath(new URL('../src/main.js', import.meta.url));
