@@ -40,7 +40,11 @@ import { resolveUpstreamSettings } from '../../resources/filters/upstream-filter
 import { resolveFilterSettings } from '../../resources/http/http-filter-chain.ts';
 import { resolveListener } from '../../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../../resources/listeners/network-filters.ts';
-import type { ResolvedCluster, ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
+import type {
+  ResolvedBootstrap,
+  ResolvedCluster,
+  ResolvedListener,
+} from '../../resolved/resolved-bootstrap.ts';
 import type { NamedSecret } from '../../resolved/named-secret.ts';
 import { routeConfigurationInSteps } from '../../resources/routes/route-configuration.ts';
 import { resolveConfigSource } from '../../resources/config-source.ts';
@@ -71,11 +75,15 @@ interface Run {
 /** Envoy's word for a secret that holds something else. */
 const NO_CERTIFICATE = 'Failed to load incomplete private key from path: ';
 
+/** What the command line and the bootstrap say of every resource. */
+type ResolverRules = Pick<
+  ResolvedBootstrap,
+  'maxRegexProgramSize' | 'disabledExtensions' | 'filterSkips'
+>;
+
 export interface ResolverOptions {
   readonly bootstrap: Bootstrap;
-  readonly maxRegexProgramSize: number;
-  /** `category/name` of extensions that may not be used. */
-  readonly disabledExtensions: ReadonlySet<string>;
+  readonly rules: ResolverRules;
   /** Certificates and keys are not read. */
   readonly skipSecrets?: boolean;
   isKnownCluster(name: string): boolean;
@@ -264,22 +272,27 @@ export class ResourceResolver {
   #end<Resolved>({ problems, secrets }: Run, resolved: Resolved | undefined): Resolution<Resolved> {
     const error = problems.find(({ severity }) => severity === 'error');
     if (error !== undefined) return { error: describe(error) };
-    for (const problem of problems) this.#options.warn(describe(problem));
+    for (const problem of problems) this.#warn(problem);
     return resolved === undefined ? { error: 'it cannot be used' } : { resolved, secrets };
   }
 
+  /** A filter that is left out is told once and counted each time. */
+  #warn(problem: Problem): void {
+    const { filterSkips: skips } = this.#options.rules;
+    const isSkip = problem.rule === 'skipped';
+    if (isSkip && skips?.note(problem.message) !== true) return;
+    this.#options.warn(describe(problem));
+  }
+
   #scope(problems: Problem[], place?: Place): Scope {
-    const {
-      bootstrap,
-      maxRegexProgramSize,
-      disabledExtensions,
-      skipSecrets = false,
-    } = this.#options;
+    const { bootstrap, rules, skipSecrets = false } = this.#options;
+    const { maxRegexProgramSize, disabledExtensions, filterSkips } = rules;
     const defaultTracer = bootstrap.tracing?.http;
     const context = {
       problems: { report: (problem: Problem) => problems.push(problem) },
       maxRegexProgramSize,
       disabledExtensions,
+      ...(filterSkips === undefined ? {} : { filterSkips }),
       skipSecrets,
       ...(defaultTracer === undefined ? {} : { defaultTracer }),
       secrets: this.#secrets,
