@@ -19,7 +19,7 @@ import type { HttpFilter } from '../../../shared/resources/filters/http-filters.
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
 import { atOnce, type Steps } from '../../loop/loop-turns.ts';
-import { formatPlace, type Place, type Problem } from '../../config/problem.ts';
+import type { Place, Problem } from '../../config/problem.ts';
 import {
   checkSources,
   sourcesOfCluster,
@@ -54,6 +54,7 @@ import { resolveCertificate } from '../../resources/tls/certificates.ts';
 import { resolveTicketKeys } from '../../resources/tls/ticket-keys.ts';
 import { resolveValidation } from '../../resources/tls/validation.ts';
 import { checkSecret } from '../../resources/tls/secret-references.ts';
+import { describeProblem, type ResolverOptions } from './resolver-options.ts';
 import type { DiscoveryKind } from '../../resolved/resource-kinds.ts';
 
 export type Resolution<Resolved> =
@@ -74,24 +75,6 @@ interface Run {
 
 /** Envoy's word for a secret that holds something else. */
 const NO_CERTIFICATE = 'Failed to load incomplete private key from path: ';
-
-/** What the command line and the bootstrap say of every resource. */
-type ResolverRules = Pick<
-  ResolvedBootstrap,
-  'maxRegexProgramSize' | 'disabledExtensions' | 'filterSkips'
->;
-
-export interface ResolverOptions {
-  readonly bootstrap: Bootstrap;
-  readonly rules: ResolverRules;
-  /** Certificates and keys are not read. */
-  readonly skipSecrets?: boolean;
-  isKnownCluster(name: string): boolean;
-  /** Whether a control plane may be reached through a cluster; absent: that is not looked at. */
-  readonly isStaticCluster?: (name: string) => boolean;
-  /** Notes what is accepted though it has no effect. */
-  warn(text: string): void;
-}
 
 export class ResourceResolver {
   /** What reports the problems of each kind. */
@@ -271,7 +254,7 @@ export class ResourceResolver {
 
   #end<Resolved>({ problems, secrets }: Run, resolved: Resolved | undefined): Resolution<Resolved> {
     const error = problems.find(({ severity }) => severity === 'error');
-    if (error !== undefined) return { error: describe(error) };
+    if (error !== undefined) return { error: describeProblem(error) };
     for (const problem of problems) this.#warn(problem);
     return resolved === undefined ? { error: 'it cannot be used' } : { resolved, secrets };
   }
@@ -281,7 +264,7 @@ export class ResourceResolver {
     const { filterSkips: skips } = this.#options.rules;
     const isSkip = problem.rule === 'skipped';
     if (isSkip && skips?.note(problem.message) !== true) return;
-    this.#options.warn(describe(problem));
+    this.#options.warn(describeProblem(problem));
   }
 
   #scope(problems: Problem[], place?: Place): Scope {
@@ -300,11 +283,4 @@ export class ResourceResolver {
     };
     return new Scope(context, place);
   }
-}
-
-/** Messages that Envoy has too say by themselves what they mean; ours need the place. */
-function describe({ message, place, suggestion, rule }: Problem): string {
-  const hint = suggestion === undefined ? '' : ` (${suggestion})`;
-  const where = rule === 'unsupported' || rule === 'no_effect' ? formatPlace(place) : '';
-  return `${where === '' ? '' : `${where}: `}${message}${hint}`;
 }
