@@ -2,7 +2,6 @@
  * Resolves single resources that came from a control plane, with the same resolvers and checks as
  * those of the bootstrap. Each call gives the resolved form or the first mistake as text.
  */
-import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
@@ -40,11 +39,7 @@ import { resolveUpstreamSettings } from '../../resources/filters/upstream-filter
 import { resolveFilterSettings } from '../../resources/http/http-filter-chain.ts';
 import { resolveListener } from '../../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../../resources/listeners/network-filters.ts';
-import type {
-  ResolvedBootstrap,
-  ResolvedCluster,
-  ResolvedListener,
-} from '../../resolved/resolved-bootstrap.ts';
+import type { ResolvedCluster, ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
 import type { NamedSecret } from '../../resolved/named-secret.ts';
 import { routeConfigurationInSteps } from '../../resources/routes/route-configuration.ts';
 import { resolveConfigSource } from '../../resources/config-source.ts';
