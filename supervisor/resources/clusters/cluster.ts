@@ -25,6 +25,7 @@ import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveRedisOptions } from './redis-options.ts';
 import { resolveThriftOptions } from './thrift-options.ts';
 import { resolveTcpOptions } from './tcp-options.ts';
+import { resolveClusterNetworkFilters } from './network-filters.ts';
 import { checkAlpn, resolveUpstreamHttp } from './upstream-http.ts';
 
 const FIELDS = knownFields<Cluster>([
@@ -63,6 +64,7 @@ const FIELDS = knownFields<Cluster>([
   'close_connections_on_host_health_failure',
   'track_timeout_budgets',
   'track_cluster_stats',
+  'filters',
   'health_checks',
   'outlier_detection',
   'ignore_health_on_host_removal',
@@ -224,6 +226,7 @@ function resolveResource(
       resolveLocalSockets(bind, connection?.tcp_keepalive, scope.at('upstream_bind_config')),
     ),
     ...resolvePools(message, scope),
+    ...resolveClusterNetworkFilters(message, scope),
     ...resolveSockets(message, scope),
     ...optional(
       'healthChecks',
