@@ -25,7 +25,6 @@ import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveRedisOptions } from './redis-options.ts';
 import { resolveThriftOptions } from './thrift-options.ts';
 import { resolveTcpOptions } from './tcp-options.ts';
-import { resolveClusterNetworkFilters } from './network-filters.ts';
 import { checkAlpn, resolveUpstreamHttp } from './upstream-http.ts';
 
 const FIELDS = knownFields<Cluster>([
@@ -218,7 +217,7 @@ function resolveResource(
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
     ...resolveCircuitBreakers(message.circuit_breakers, scope.at('circuit_breakers')),
     ...resolveUpstreamHttp(message, scope),
-    ...resolveTcpOptions(message),
+    ...resolveTcpOptions(message, scope),
     ...resolveRedisOptions(message, scope),
     ...resolveThriftOptions(message, scope),
     ...optional(
@@ -226,7 +225,6 @@ function resolveResource(
       resolveLocalSockets(bind, connection?.tcp_keepalive, scope.at('upstream_bind_config')),
     ),
     ...resolvePools(message, scope),
-    ...resolveClusterNetworkFilters(message, scope),
     ...resolveSockets(message, scope),
     ...optional(
       'healthChecks',
