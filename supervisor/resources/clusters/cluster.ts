@@ -63,11 +63,10 @@ const FIELDS = knownFields<Cluster>([
   'close_connections_on_host_health_failure',
   'track_timeout_budgets',
   'track_cluster_stats',
-  'filters',
   'health_checks',
   'outlier_detection',
   'ignore_health_on_host_removal',
-  // A field for clusters that resolve names.
+  'filters',
   'dns_refresh_rate',
   'dns_failure_refresh_rate',
   'respect_dns_ttl',
@@ -83,7 +82,7 @@ const FIELDS = knownFields<Cluster>([
   'maglev_lb_config',
 ]);
 
-/** What streams are made of connections: all of them leave that to the route. */
+/** What streams are made of: all leave that to the route. */
 export const CONNECTION_POOLS = new ExtensionRegistry<true>(
   'envoy.upstreams',
   'upstream connection pool',

@@ -24,7 +24,7 @@ import {
   exchanged,
   startSecurePeer,
   upstreamTls,
-} from '../../support/parts/istio.ts';
+} from '../../support/istio.ts';
 
 const lines = (path: string): readonly string[] => readFileSync(path, 'utf8').split('\n');
 

@@ -23,7 +23,7 @@ import {
   bytesOf,
   startSecurePeer,
   upstreamTls,
-} from '../../support/parts/istio.ts';
+} from '../../support/istio.ts';
 
 const lines = (path: string): readonly string[] => readFileSync(path, 'utf8').split('\n');
 

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
-import { ProtoWriter } from '../../../shared/protobuf/proto-writer.ts';
-import { writeMembers } from '../../../shared/protobuf/struct-message.ts';
-import type { TestCertificate } from './certificates.ts';
-import { tlsSocket } from './tls.ts';
+import { ProtoWriter } from '../../shared/protobuf/proto-writer.ts';
+import { writeMembers } from '../../shared/protobuf/struct-message.ts';
+import type { TestCertificate } from './parts/certificates.ts';
+import { tlsSocket } from './parts/tls.ts';
 
 export const NODE = {
   id: 'sidecar~10.0.0.1~web-1.shop~shop.svc.cluster.local',
