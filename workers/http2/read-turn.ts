@@ -36,9 +36,10 @@ export class ReadTurn {
     this.#counts.endRead();
   }
 
-  /** All records that had come are read. */
+  /** All records that had come are read, or kept for later turns. */
   flush(): void {
     this.#awaitsRecords = false;
+    if (this.#isReading) return;
     this.#counts.beginRead();
     this.#endStreams();
     this.#counts.endRead();
