@@ -1,10 +1,10 @@
 /**
- * The table beside a packed file from which shared/logging/call-site.ts finds lines of source: where
- * in the packed text each one begins, in order, and `<file>.files.json` with the names.
+ * Writes the table beside a packed file from which shared/logging/call-site.ts finds lines of source, and
+ * `<file>.files.json` with the names.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import { LINE_BITS, LINE_ENTRY_BYTES, LINE_OFFSET_BYTES } from '../../shared/logging/call-site.ts';
+import { encodeLineTable, LINE_BITS, type LineEntry } from '../../shared/logging/line-table.ts';
 
 interface Payload {
   readonly sources: readonly string[];
@@ -17,7 +17,7 @@ const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 export function writeLineTable(projectRoot: string, path: string): void {
   const { sources, mappings } = JSON.parse(readFileSync(`${path}.map`, 'utf8')) as Payload;
   const text = readFileSync(path, 'latin1').split('\n');
-  const entries: number[] = [];
+  const entries: LineEntry[] = [];
   const at = { source: 0, line: 0, column: 0 };
   let lineStart = 0;
   let last = -1;
@@ -31,18 +31,12 @@ export function writeLineTable(projectRoot: string, path: string): void {
       at.line += line;
       const place = at.source * 2 ** LINE_BITS + Math.min(at.line + 1, 2 ** LINE_BITS - 1);
       // Only where another line begins.
-      if (place !== last) entries.push(lineStart + column, place);
+      if (place !== last) entries.push({ offset: lineStart + column, place });
       last = place;
     }
     lineStart += (text[index]?.length ?? 0) + 1;
   });
-  const bytes = Buffer.alloc((entries.length / 2) * LINE_ENTRY_BYTES);
-  for (let at = 0, index = 0; index < entries.length; index += 2, at += LINE_ENTRY_BYTES) {
-    // Throws for a text of more than 16 MiB, which no packed file has.
-    bytes.writeUIntLE(entries[index] ?? 0, at, LINE_OFFSET_BYTES);
-    bytes.writeUInt32LE(entries[index + 1] ?? 0, at + LINE_OFFSET_BYTES);
-  }
-  writeFileSync(`${path}.lines`, bytes);
+  writeFileSync(`${path}.lines`, encodeLineTable(entries));
   const names = sources.map((source) => relative(projectRoot, resolve(dirname(path), source)));
   writeFileSync(`${path}.files.json`, JSON.stringify(names));
 }

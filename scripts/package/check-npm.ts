@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const UNPACKED_MAX = 6_000_000;
-const FILES_MAX = 130;
+const UNPACKED_MAX = 5_500_000;
+const FILES_MAX = 150;
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
 
@@ -33,7 +33,9 @@ try {
 
   // What resolves packages as Node.js 10 did knows no exports: there is no Node.js 10 here.
   run('publint', [join(scratch, filename), '--strict']);
-  run('attw', [join(scratch, filename), '--profile', 'node16', '--format', 'ascii']);
+  // `node --import sluice/register` is all that takes the entry `register`: it has no types.
+  const types = ['--profile', 'node16', '--exclude-entrypoints', 'register', '--format', 'ascii'];
+  run('attw', [join(scratch, filename), ...types]);
 } finally {
   rmSync(scratch, { recursive: true });
 }

@@ -3,19 +3,14 @@
  * to the TypeScript source, remembered per place. A capture costs some microseconds, so callers ask
  * only for lines that are written.
  */
-import { fstatSync, openSync, readSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { relative } from 'node:path';
 
 import { readTextIfThere } from '../text/read-text.ts';
 import { builtRoot, scriptFile } from '../process/built-root.ts';
+import { LINE_BITS, LineTable } from './line-table.ts';
 import type { CallSite } from './log-record.ts';
-
-/** An entry has an offset in the packed text, then the index of the file above the line. */
-export const LINE_BITS = 18;
-/** Where an entry's line begins in the packed text. */
-export const LINE_OFFSET_BYTES = 3;
-export const LINE_ENTRY_BYTES = LINE_OFFSET_BYTES + 4;
 
 const sites = new Map<string, CallSite>();
 const maps = new Map<string, LineFinder>();
@@ -92,33 +87,18 @@ function sourcePlace(fileName: string, caller: NodeJS.CallSite, position: number
 
 type LineFinder = (caller: NodeJS.CallSite, position: number) => SourcePlace;
 
-/**
- * The tables that the build writes beside a packed file; undefined for any other. Of the large one
- * only the entries that a search comes by are read, so that no process keeps it.
- */
+/** By the tables that the build writes beside a packed file; undefined for any other. */
 function packedLines(path: string): LineFinder | undefined {
   const text = readTextIfThere(`${path}.files.json`);
   if (text === undefined) return undefined;
   const files = JSON.parse(text) as string[];
-  const fd = openSync(`${path}.lines`, 'r');
-  const count = Math.floor(fstatSync(fd).size / LINE_ENTRY_BYTES);
-  const entry = Buffer.alloc(LINE_ENTRY_BYTES);
-  const offsetAt = (index: number): number => {
-    readSync(fd, entry, 0, LINE_ENTRY_BYTES, index * LINE_ENTRY_BYTES);
-    return entry.readUIntLE(0, LINE_OFFSET_BYTES);
-  };
+  const table = new LineTable(openSync(`${path}.lines`, 'r'));
   return (caller, position) => {
-    // The last entry that begins at or before the place.
-    let [low, high] = [0, count - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (offsetAt(middle) <= position) low = middle;
-      else high = middle - 1;
+    const place = table.placeAt(position);
+    const file = place === undefined ? undefined : files[place >>> LINE_BITS];
+    if (place === undefined || file === undefined) {
+      return { file: path, line: caller.getLineNumber() ?? 0 };
     }
-    const isKnown = count > 0 && offsetAt(low) <= position;
-    const place = isKnown ? entry.readUInt32LE(LINE_OFFSET_BYTES) : 0;
-    const file = files[place >>> LINE_BITS];
-    if (!isKnown || file === undefined) return { file: path, line: caller.getLineNumber() ?? 0 };
     return { file, line: place & ((1 << LINE_BITS) - 1) };
   };
 }

@@ -90,10 +90,13 @@ export async function loadBootstrap(
     sources.push(configYamlSource(source.configYaml));
   }
   if (sources.length === 0) {
-    throw unreadable('name a bootstrap with -c FILE; sluice --help says what else there is', {
-      reference:
-        'At least one of --config-path or --config-yaml or Options::configProto() should be non-empty',
-    });
+    throw unreadable(
+      'name a bootstrap with -c FILE (sluice example app > bootstrap.yaml writes one); sluice --help says what else there is',
+      {
+        reference:
+          'At least one of --config-path or --config-yaml or Options::configProto() should be non-empty',
+      },
+    );
   }
   return loadSources<Bootstrap>(bootstrapType, sources, options);
 }

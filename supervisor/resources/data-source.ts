@@ -3,6 +3,7 @@
  */
 import { environmentVariable } from '../../shared/process/environment.ts';
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { errorText } from '../../shared/text/error-text.ts';
 import type { DataSource } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import { readConfiguredFileNow, RefusedFileError } from '../config/configured-file.ts';
@@ -67,7 +68,7 @@ function readFile(
   missing: (path: string) => string,
 ): Buffer | undefined {
   if (!existsSync(path)) {
-    scope.error('file', missing(path));
+    scope.error('file', missing(path), `there is no file ${resolve(path)}`);
     return undefined;
   }
   try {

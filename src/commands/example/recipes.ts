@@ -35,6 +35,7 @@ const FIRST = [
   'websocket',
   'canary',
   'cors',
+  'edge',
   'health-and-retries',
   'grpc',
   'jwt',
@@ -64,7 +65,7 @@ export function readRecipe(name: string): Recipe {
     name,
     title,
     description: rest.slice(0, at).join('\n').trim(),
-    tries: rest.slice(at + 1).map((line) => line.trim()),
+    tries: rest.slice(at + 1).map((line) => line.replace(/^ {2}/, '').trimEnd()),
     bootstrap: lines.slice(end).join('\n'),
     text,
   };

@@ -30,6 +30,12 @@ const MISTAKES: readonly Mistake[] = [
       /incomplete private key from path: kei\.pem \(private_key: there is no file \/.*\/kei\.pem\)/,
   },
   {
+    what: 'a file of keys that is not there',
+    recipe: 'jwt',
+    change: ['filename: jwks.json', 'filename: keys.json'],
+    answer: /local_jwks\.filename: Invalid path: keys\.json \(there is no file \/.*\/keys\.json\)/,
+  },
+  {
     what: 'an extension without a type',
     recipe: 'app',
     change: [/typed_config:\s+(?:\{\s*)?'@type': \S*Router\b,?\s*\}?/, 'typed_config: {}\n  '],

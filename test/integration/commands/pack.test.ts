@@ -18,7 +18,7 @@ import { ADMIN, startSluice } from '../../support/programs/sluice.ts';
 import { makeScratch } from '../../support/scratch.ts';
 
 /** What a download of a minute may be on a slow line, with what follows. */
-const BYTES_MAX = 6_000_000;
+const BYTES_MAX = 5_500_000;
 const FILES_MAX = 150;
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..', '..');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { renameSync, writeFileSync } from 'node:fs';
 import type http2 from 'node:http2';
+import { gunzipSync } from 'node:zlib';
 import { httpListener, staticCluster } from '../parts/bootstrap.ts';
 import { makeAuthority } from '../parts/certificates.ts';
 import { askSecurely } from '../parts/tls.ts';
@@ -11,7 +12,9 @@ import { resource } from '../peers/discovery-files.ts';
 import { fetchOnce } from '../peers/http-client.ts';
 import { openHttp2 } from '../peers/http2-client.ts';
 import { startHttp2Upstream } from '../peers/http2.ts';
+import { startHttpUpstream } from '../peers/upstream.ts';
 import { makeScratch } from '../scratch.ts';
+import { waitUntil } from '../wait.ts';
 import { startApp, startRecipe, type AskRecipe } from './stage.ts';
 
 export const GUARDED: Readonly<Record<string, AskRecipe>> = {
@@ -27,6 +30,42 @@ export const GUARDED: Readonly<Record<string, AskRecipe>> = {
       rejectUnauthorized: false,
     });
     assert.equal((await client.ask({ ':path': '/two' })).body, 'app /two');
+    const plain = await sluice.listenerPort('plain');
+    const sent = await fetchOnce({ port: plain, path: '/a', headers: { host: 'h:8080' } });
+    assert.equal(`${sent.status} ${sent.headers['location']}`, '301 https://h:8443/a');
+  },
+  edge: async () => {
+    using scratch = makeScratch();
+    makeAuthority(scratch.path).issue('cert', 'DNS:localhost');
+    renameSync(scratch.file('cert.key'), scratch.file('key.pem'));
+    const text = 'many words '.repeat(50);
+    await using app = await startHttpUpstream((_, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(text);
+    });
+    await using api = await startApp('api');
+    const hosts = { 3000: app.port, 3001: api.port, 3002: app.port };
+    await using sluice = await startRecipe('edge', hosts, { scratch });
+    const port = await sluice.listenerPort('secure');
+    await using client = await openHttp2(`https://127.0.0.1:${port}`, {
+      rejectUnauthorized: false,
+    });
+    const origin = 'https://app.example.com';
+    const page = await client.ask({ ':path': '/', origin, 'accept-encoding': 'gzip' });
+    assert.equal(gunzipSync(Buffer.from(page.body, 'latin1')).toString(), text);
+    assert.equal(page.headers['access-control-allow-origin'], origin);
+    assert.equal((await client.ask({ ':path': '/api/users' })).body, 'api /users');
+    const authorization = `Basic ${Buffer.from('ann:secret').toString('base64')}`;
+    assert.equal((await client.ask({ ':path': '/admin/' })).status, 401);
+    assert.equal((await client.ask({ ':path': '/admin/', authorization })).status, 200);
+    await app.close();
+    assert.match((await client.ask({ ':path': '/' })).body, /<h1>Back soon</);
+    await waitUntil('the log', () => /"path":"\/api\/users".*"status":200/.test(sluice.stdout()));
+    const statuses: unknown[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      statuses.push((await client.ask({ ':path': '/api/' })).status);
+    }
+    assert.ok(statuses.includes(429), String(statuses));
     const plain = await sluice.listenerPort('plain');
     const sent = await fetchOnce({ port: plain, path: '/a', headers: { host: 'h:8080' } });
     assert.equal(`${sent.status} ${sent.headers['location']}`, '301 https://h:8443/a');
