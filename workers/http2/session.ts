@@ -16,8 +16,8 @@ import { Http2Stream, type StreamUser } from './http2-stream.ts';
 import { type Flood, InboundCounts } from './limits/inbound-limits.ts';
 import { MetadataFrames } from './metadata/metadata-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
-import { ReadTurn } from './read-turn.ts';
-import { SessionInput } from './session-input.ts';
+import { ReadTurn } from './input/read-turn.ts';
+import { SessionInput } from './input/session-input.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import { StreamTable } from './stream-table.ts';
 

@@ -28,7 +28,7 @@ import {
   treeOf,
   waitForPort,
 } from '../support/processes.ts';
-import type { LoopTurns } from '../support/turn-probe.ts';
+import type { LoopTurns } from './turn-probe.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const { values } = parseArgs({
@@ -58,7 +58,7 @@ const attacks: readonly Attack[] = [
 ].filter(({ title }) => new RegExp(values.only).test(title));
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-floods-cpu-'));
-const probe = pathToFileURL(join(import.meta.dirname, '../support/turn-probe.js'));
+const probe = pathToFileURL(join(import.meta.dirname, 'turn-probe.js'));
 probe.searchParams.set('folder', folder);
 const programs = [
   { name: 'sluice', command: [process.execPath, `--import=${probe.href}`, MAIN] },

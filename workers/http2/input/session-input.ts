@@ -3,10 +3,10 @@
  * one turn for the rules of the connection, however many turns of the loop it takes, so that
  * portions change nothing of what a peer sees or is judged by.
  */
-import { LateInput } from '../net/late-input.ts';
-import type { Wire } from '../net/wire.ts';
-import { FrameReader, type FrameReceiver, Preface } from './frame-reader.ts';
-import { CLIENT_PREFACE, DEFAULT_MAX_FRAME_BYTES } from './frames.ts';
+import { LateInput } from '../../net/late-input.ts';
+import type { Wire } from '../../net/wire.ts';
+import { FrameReader, type FrameReceiver, Preface } from '../frame-reader.ts';
+import { CLIENT_PREFACE, DEFAULT_MAX_FRAME_BYTES } from '../frames.ts';
 import type { ReadTurn } from './read-turn.ts';
 
 /** Whose frames are read; implemented by the session. */

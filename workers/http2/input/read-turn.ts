@@ -4,9 +4,9 @@
  * streams count to its limit, as in Envoy. Over TLS each record is a read of its own, but what has
  * come so far is one to the peer: there the turn ends with the loop's.
  */
-import type { Wire } from '../net/wire.ts';
-import type { Http2Stream } from './http2-stream.ts';
-import type { OutboundCounts } from './limits/outbound-counts.ts';
+import type { Wire } from '../../net/wire.ts';
+import type { Http2Stream } from '../http2-stream.ts';
+import type { OutboundCounts } from '../limits/outbound-counts.ts';
 
 export class ReadTurn {
   readonly #wire: Pick<Wire, 'afterRecords'>;
