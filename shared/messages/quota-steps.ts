@@ -21,6 +21,8 @@ export interface QuotaUse {
   readonly isNew: boolean;
   /** Where its tokens are; absent: not known yet. */
   readonly number?: number;
+  /** For an owner that is new: what an earlier one handed on. */
+  readonly assigned?: QuotaAssigned;
 }
 
 /** A bucket as the owner knows it. */

@@ -82,7 +82,8 @@ export class QuotaBucket {
   }
 
   /** What happened since the last one. */
-  use(): QuotaUse {
+  use(nowMs: number): QuotaUse {
+    const assigned = this.isTold ? undefined : this.#assignment;
     const use = {
       id: this.id,
       allowed: this.#allowed,
@@ -90,6 +91,9 @@ export class QuotaBucket {
       reportMs: this.settings.reportMs,
       isNew: !this.isTold,
       ...(this.#number !== undefined && { number: this.#number }),
+      ...(assigned && {
+        assigned: { strategy: assigned.pace.strategy, ttlMs: assigned.endsMs - nowMs },
+      }),
     };
     this.#allowed = this.#denied = 0;
     this.isTold = true;

@@ -154,7 +154,8 @@ export class QuotaClient implements TimerOwner {
   /** What cannot be told now is told later. */
   #tell(buckets: readonly QuotaBucket[]): void {
     if (!this.#isOwned || buckets.length === 0) return;
-    const uses = buckets.map((bucket) => bucket.use());
+    const { ms } = this.#loop.clock;
+    const uses = buckets.map((bucket) => bucket.use(ms));
     if (this.#owner === undefined) this.#send({ step: 'used', uses });
     else this.#owner.used(uses);
   }

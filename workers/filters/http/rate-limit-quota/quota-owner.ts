@@ -117,7 +117,7 @@ export class QuotaOwner implements GrpcStreamCallbacks {
     this.#ended();
   }
 
-  #make({ id, number: known, reportMs }: QuotaUse, nowMs: number): OwnedBucket {
+  #make({ id, number: known, reportMs, assigned }: QuotaUse, nowMs: number): OwnedBucket {
     const { number, isUsed } = this.#numbers.take(known);
     if (isUsed && number !== undefined) refill(this.#parts.states, number, TOKEN_PARTS);
     return {
@@ -128,7 +128,7 @@ export class QuotaOwner implements GrpcStreamCallbacks {
       denied: 0,
       reportedMs: nowMs,
       usedMs: nowMs,
-      assigned: undefined,
+      assigned: assigned && { strategy: assigned.strategy, endsMs: nowMs + assigned.ttlMs },
     };
   }
 
