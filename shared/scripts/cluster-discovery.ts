@@ -22,7 +22,7 @@ export interface DiscoveredHost {
     readonly subZone?: string;
   };
   /** By namespace; subsets read `envoy.lb`. */
-  readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly metadata?: Readonly<Record<string, object>>;
 }
 
 export interface DiscoveryContext {

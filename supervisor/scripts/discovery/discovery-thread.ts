@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { systemClock, type Timer } from '../../../shared/process/clock.ts';
 import { builtRoot } from '../../../shared/process/built-root.ts';
 import { RUN_MODULE_FLAGS } from '../../../shared/scripts/run-flags.ts';
 import type { ScriptModule } from '../../../shared/scripts/script-module.ts';
@@ -33,7 +34,7 @@ export class DiscoveryThread {
   readonly digest: string;
   readonly #options: DiscoveryThreadOptions;
   readonly #worker: Worker;
-  #timer: NodeJS.Timeout;
+  #timer: Timer;
   #missed = 0;
   #isOver = false;
 
@@ -55,8 +56,8 @@ export class DiscoveryThread {
     this.#worker.on('error', (error) => this.#over(error.stack ?? errorText(error)));
     this.#worker.on('exit', () => this.#over('its thread ended'));
     const limitMs = loadTimeoutMs + THREAD_START_MS;
-    this.#timer = setTimeout(() => this.#over(`it was not loaded within ${limitMs} ms`), limitMs);
-    this.#timer.unref();
+    const late = (): void => this.#over(`it was not loaded within ${limitMs} ms`);
+    this.#timer = systemClock.after(limitMs, late, { unref: true });
   }
 
   /** Orders that come before the module is loaded wait for it in the thread. */
@@ -66,7 +67,7 @@ export class DiscoveryThread {
 
   end(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#timer.cancel();
     void this.#worker.terminate();
   }
 
@@ -78,17 +79,17 @@ export class DiscoveryThread {
   }
 
   #beginPings(): void {
-    clearTimeout(this.#timer);
+    this.#timer.cancel();
     const { loopTimeoutMs } = this.#options;
-    this.#timer = setInterval(() => {
+    const ping = (): void => {
       if (this.#missed === MISSED_MAX) {
         this.#over(`it held its thread for longer than ${loopTimeoutMs} ms`);
         return;
       }
       this.#missed += 1;
       this.send({ order: 'ping' });
-    }, loopTimeoutMs / MISSED_MAX);
-    this.#timer.unref();
+    };
+    this.#timer = systemClock.every(loopTimeoutMs / MISSED_MAX, ping, { unref: true });
   }
 
   #over(reason: string): void {

@@ -54,8 +54,8 @@ function moduleCluster(name: string, file: string, fields: object = {}): object 
 interface Given {
   readonly scratch: Scratch;
   /** A cluster whose hosts stand in a file of its name. */
-  cluster(name: string, says: unknown, fields?: object): object;
-  say(name: string, says: unknown): void;
+  readonly cluster: (name: string, says: unknown, fields?: object) => object;
+  readonly say: (name: string, says: unknown) => void;
 }
 
 function given(source = MODULE): Given {
@@ -170,12 +170,22 @@ describe('clusters whose hosts a module finds', () => {
     }
   });
 
-  it('have a changed module after a reload', async () => {
+  it('come from control planes as well, and have a changed module after a reload', async () => {
     await using upstream = await startHttpUpstream((_, response) => response.end('here'));
     const { scratch, cluster } = given();
-    const app = cluster('app', []);
+    const type = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
+    const sent = { resources: [{ '@type': type, ...cluster('app', []) }] };
+    writeFileSync(scratch.file('cds.json'), JSON.stringify(sent));
+    const hosts = [{ name: 'all', domains: ['*'], routes: routes(['app']) }];
+    // The cluster comes later.
+    const hcm = { route_config: { validate_clusters: false, virtual_hosts: hosts } };
+    const dynamic = { cds_config: { path: scratch.file('cds.json') } };
     await using sluice = await startSluice({
-      bootstrap: bootstrap({ listeners: [httpListener(routes(['app']))], clusters: [app] }),
+      bootstrap: bootstrap(
+        { listeners: [httpListener([], { hcm })], clusters: [] },
+        { dynamic_resources: dynamic, node: { id: 'n', cluster: 'c' } },
+      ),
+      args: ['--script-folders', scratch.path],
       scratch,
     });
     assert.equal(await ask(sluice, '/app'), 'no healthy upstream');
