@@ -10,6 +10,6 @@ describe('docs/commands.md', () => {
   it('has every command that sluice knows, and no other', () => {
     const page = readFileSync(join(PACKAGE_ROOT, 'docs', 'commands.md'), 'utf8');
     const sections = [...page.matchAll(/^## `sluice ([\w-]+)/gm)].map(([, name]) => name);
-    assert.deepEqual(sections.toSorted(), COMMAND_SUMMARIES.map(({ name }) => name).toSorted());
+    assert.deepEqual(new Set(sections), new Set(COMMAND_SUMMARIES.map(({ name }) => name)));
   });
 });
