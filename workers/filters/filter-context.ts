@@ -1,4 +1,5 @@
 /** What the filters of one connection manager share. */
+import type { QuotaClients } from './http/rate-limit-quota/quota-clients.ts';
 import type { GcpAudience } from '../../shared/resources/clusters/gcp-audience.ts';
 import type { Metadata } from '../../shared/resources/routes/route.ts';
 import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
@@ -71,6 +72,8 @@ export interface FilterContext {
   readonly extensions: ExtensionStore;
   /** Modules of scripts that this worker has loaded. */
   readonly scripts: ScriptModules;
+  /** Clients of quota services, one for all filters of a service's domain. */
+  readonly quotas: QuotaClients;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
   /** What the bootstrap says of the node beside its name and place. */
