@@ -140,11 +140,19 @@ function sharedOf({
   routeDemand,
   extensions,
   scripts,
+  quotas,
   startTasks,
   secrets,
 }: CompilerContext): Pick<
   FilterContext,
-  'taps' | 'services' | 'routeDemand' | 'extensions' | 'scripts' | 'startTasks' | 'secrets'
+  | 'taps'
+  | 'services'
+  | 'routeDemand'
+  | 'extensions'
+  | 'scripts'
+  | 'quotas'
+  | 'startTasks'
+  | 'secrets'
 > {
-  return { taps, services, routeDemand, extensions, scripts, startTasks, secrets };
+  return { taps, services, routeDemand, extensions, scripts, quotas, startTasks, secrets };
 }

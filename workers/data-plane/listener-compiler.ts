@@ -104,9 +104,7 @@ function* compileParts(
       drain,
       explain,
       // A client of `/tap/listen` hears new connections before configured taps do.
-      get watch() {
-        return taps.listened?.connections(resource.name) ?? watched?.watch;
-      },
+      watch: () => taps.listened?.connections(resource.name) ?? watched?.watch,
     };
   };
   const listenerContext = {

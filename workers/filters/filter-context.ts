@@ -1,5 +1,6 @@
 /** What the filters of one connection manager share. */
 import type { UpstreamHttpOptions } from '../../shared/resources/clusters/cluster.ts';
+import type { QuotaClients } from './http/rate-limit-quota/quota-clients.ts';
 import type { GcpAudience } from '../../shared/resources/clusters/gcp-audience.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { Metadata } from '../../shared/resources/routes/route.ts';
@@ -78,6 +79,8 @@ export interface FilterContext {
   readonly extensions: ExtensionStore;
   /** Modules of scripts that this worker has loaded. */
   readonly scripts: ScriptModules;
+  /** Clients of quota services, one for all filters of a service's domain. */
+  readonly quotas: QuotaClients;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
   /** Who this server is. */
