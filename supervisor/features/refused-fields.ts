@@ -18,7 +18,7 @@ envoy.config.core.v3.GrpcService.GoogleGrpc 5 credentials_factory_name,config,ch
 envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials 2 google_compute_engine,google_refresh_token,service_account_jwt_access,from_plugin,sts_service -
 envoy.config.core.v3.HealthCheck.HttpHealthCheck 12 use_alpn_protocol -
 envoy.config.core.v3.Http1ProtocolOptions 10 - use_balsa_parser
-envoy.config.core.v3.Http2ProtocolOptions 16 enable_huffman_encoding,max_header_field_size_kb,disallow_obs_text,stream_reset_burst,stream_reset_rate use_oghttp2_codec
+envoy.config.core.v3.Http2ProtocolOptions 20 - use_oghttp2_codec,disallow_obs_text
 envoy.config.core.v3.RetryPolicy 3 retry_priority,retry_host_predicate,host_selection_retry_max_attempts -
 envoy.config.core.v3.SocketAddress 6 network_namespace_filepath -
 envoy.config.core.v3.SocketOption 7 - description

@@ -62,7 +62,7 @@ export class Http2Session
     this.table = new StreamTable(options.isServer);
     this.counts = new InboundCounts(options);
     this.#reader = new FrameReader(this, DEFAULT_MAX_FRAME_BYTES);
-    this.headers = new HeaderFrames(this, options.maxBlockBytes);
+    this.headers = new HeaderFrames(this, options);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
     this.metadata =

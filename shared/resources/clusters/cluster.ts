@@ -113,6 +113,8 @@ export interface UpstreamHttpOptions {
   /** 0 disables. The API's default is one hour. */
   readonly idleTimeoutMs: number;
   readonly maxConnectionDurationMs?: number;
+  /** The share of it that is added at random at most; absent: nothing. */
+  readonly maxConnectionDurationJitter?: number;
   /**
    * The time limit of one attempt of a request, from the moment that it has a connection; 0: none.
    */
