@@ -111,6 +111,6 @@ envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext 9 - disable_state
 envoy.extensions.transport_sockets.tls.v3.GenericSecret 1 secrets -
 envoy.extensions.transport_sockets.tls.v3.TlsCertificate 3 pkcs12,private_key_provider,ocsp_staple,signed_certificate_timestamp,tls_params watched_directory
 envoy.extensions.transport_sockets.tls.v3.TlsParameters 5 compliance_policies -
-envoy.extensions.upstreams.http.v3.HttpProtocolOptions 8 header_validation_config,outlier_detection,retry_policy -
+envoy.extensions.upstreams.http.v3.HttpProtocolOptions 9 header_validation_config,outlier_detection -
 envoy.type.tracing.v3.CustomTag 6 - value_type
 `;

@@ -38,6 +38,7 @@ const EXTENSION_FIELDS = knownFields<HttpProtocolOptions>([
   'upstream_http_protocol_options',
   'hash_policy',
   'request_mirror_policies',
+  'retry_policy',
 ]);
 const NAME_FIELDS = knownFields<UpstreamHttpProtocolOptions>([
   'auto_sni',
