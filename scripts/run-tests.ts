@@ -14,6 +14,8 @@ const FILES_PER_PROCESS = { unit: 8, 'data-plane': 4 };
 const GROUPED_FROM = 40;
 /** It changes what its process does with exceptions. */
 const ALONE = /data-plane\/http2\/exceptions/;
+
+const testRoot = join(import.meta.dirname, '..', 'test');
 const wanted = process.argv.slice(2);
 const files = readdirSync(testRoot, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.js'))
