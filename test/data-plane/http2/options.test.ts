@@ -26,7 +26,10 @@ function startGreeter(options: Options, maxRequestHeadersKb = 60): Promise<Runni
 }
 
 /** Numbers of the streams that were answered, and the last stream and the code of GOAWAY. */
-async function outcomeOf(port: number, sent: string): Promise<object> {
+async function outcomeOf(
+  port: number,
+  sent: string,
+): Promise<Goaway & { answered: readonly number[] }> {
   const client = await openFrames(port);
   client.send(sent);
   const frames = () => framesOf(client.received());
@@ -76,8 +79,10 @@ describe('options of HTTP/2', () => {
 
   it('allow 1000 resets at once unless they are set', async () => {
     await using plane = await startGreeter({});
-    const most = { last: 2001, code: INTERNAL_ERROR };
-    assert.deepEqual(await goawayOf(plane, resets(1005)), most);
+    assert.deepEqual(await goawayOf(plane, resets(1000)), undefined);
+    // A slow machine gives back some meanwhile.
+    const { last = 0, code } = (await goawayOf(plane, resets(1400))) ?? {};
+    assert.ok(code === INTERNAL_ERROR && last >= 2001, `${code} at ${last}`);
   });
 
   it('refuse names and values above 64 KiB, or max_header_field_size_kb', async () => {
@@ -135,8 +140,13 @@ describe('options of HTTP/2', () => {
   });
 });
 
-async function goawayOf({ port }: RunningDataPlane, sent: string): Promise<object | undefined> {
-  const { answered: _, ...goaway } = (await outcomeOf(port, sent)) as { answered: unknown };
+interface Goaway {
+  readonly last?: number;
+  readonly code?: number;
+}
+
+async function goawayOf({ port }: RunningDataPlane, sent: string): Promise<Goaway | undefined> {
+  const { answered: _, ...goaway } = await outcomeOf(port, sent);
   return Object.keys(goaway).length === 0 ? undefined : goaway;
 }
 
