@@ -55,7 +55,6 @@ envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig 3 - allow_coale
 envoy.extensions.common.matching.v3.ExtensionWithMatcher 2 matcher -
 envoy.extensions.common.ratelimit.v3.RateLimitDescriptor 1 is_negative_hits limit,hits_addend
 envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams 2 query_parameters_included,query_parameters_excluded -
-envoy.extensions.filters.http.composite.v3.ExecuteFilterAction 4 dynamic_config -
 envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig 3 content_type_matcher -
 envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig 5 status_header_enabled -
 envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig 3 - save_upstream_address
@@ -94,6 +93,7 @@ envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter 2 config_
 envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig 10 propagate_response_headers,propagate_response_trailers -
 envoy.extensions.health_checkers.redis.v3.Redis 1 aws_iam -
 envoy.extensions.http.cache.file_system_http_cache.v3.FileSystemHttpCacheConfig 7 - cache_subdivisions,max_eviction_period,min_eviction_period
+envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy 5 modify_request_headers_action -
 envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin 7 - oob_reporting_period,oob_reporting_config
 envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest 5 - enable_full_scan
 envoy.extensions.load_balancing_policies.load_aware_locality.v3.LoadAwareLocality 7 - enable_oob_load_report,oob_reporting_period,oob_reporting_config
