@@ -37,6 +37,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'shared/scripts/balancer.ts': 2,
       'shared/scripts/network-filter.ts': 2,
       'shared/scripts/admin-pages.ts': 2,
+      'shared/scripts/cluster-discovery.ts': 3,
       'shared/scripts/context.ts': 1,
       'shared/scripts/filter.ts': 2,
       'shared/scripts/run-module.ts': 1,

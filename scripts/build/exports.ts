@@ -32,6 +32,7 @@ const EXPORTS: readonly (readonly [
   ['access-logger', 'shared/scripts/access-logger'],
   ['balancer', 'shared/scripts/balancer'],
   ['network-filter', 'shared/scripts/network-filter'],
+  ['cluster-discovery', 'shared/scripts/cluster-discovery'],
   ['admin-pages', 'shared/scripts/admin-pages'],
   ['testing', 'src/testing/testing-api', 'src/testing/testing'],
 ];

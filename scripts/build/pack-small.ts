@@ -6,10 +6,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type BuildOptions } from 'esbuild';
 
-/** Piscina loads them by their path. */
+/** Loaded by their path. */
 const THREADS = [
   'supervisor/config/pool-entry',
   'supervisor/profiling/pool-entry',
+  'supervisor/scripts/discovery/thread-entry',
   'supervisor/scripts/pool-entry',
   'supervisor/stats/guarded-filter/pool-entry',
 ] as const;

@@ -16,6 +16,7 @@ const BUILT = [
   'supervisor/admin/html',
   'supervisor/config/pool-entry.cjs',
   'supervisor/profiling/pool-entry.cjs',
+  'supervisor/scripts/discovery/thread-entry.cjs',
   'supervisor/scripts/pool-entry.cjs',
   'supervisor/stats/guarded-filter/pool-entry.cjs',
   'workers/process/worker-main.cjs',

@@ -15,7 +15,7 @@ const INDEX = 'docs/README.md';
 const PROJECT = 'Sluice';
 const STYLE = `:root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:76rem;padding:1rem;display:grid;grid-template-columns:13rem 1fr;gap:2rem}
-main{grid-area:1/2}nav{grid-area:1/1}
+main{grid-area:1/2;overflow-wrap:break-word}nav{grid-area:1/1}
 nav ul{list-style:none;padding:0;font-size:.9rem}main{min-width:0}
 pre,table{overflow-x:auto;display:block;max-width:100%}pre{padding:.75rem;border:1px solid #8886;border-radius:4px}
 code{font-size:.9em}td,th{border:1px solid #8886;padding:.25rem .5rem;vertical-align:top;text-align:left}table{border-collapse:collapse}

@@ -8,6 +8,7 @@ import type { StandardSchema } from './schema.ts';
 export * from './access-logger.ts';
 export * from './balancer.ts';
 export * from './network-filter.ts';
+export * from './cluster-discovery.ts';
 export * from './admin-pages.ts';
 export type * from './context.ts';
 export * from './schema.ts';

@@ -2,6 +2,7 @@
 import { type AccessLoggerDefinition, isAccessLogger } from './access-logger.ts';
 import { type AdminPagesDefinition, isAdminPages } from './admin-pages.ts';
 import { type BalancerDefinition, isBalancer } from './balancer.ts';
+import { type ClusterDiscoveryDefinition, isClusterDiscovery } from './cluster-discovery.ts';
 import { isNetworkFilter, type NetworkFilterDefinition } from './network-filter.ts';
 import { definedFilter, type FilterDefinition } from './filter.ts';
 
@@ -10,6 +11,7 @@ interface Definitions {
   readonly access_logger: AccessLoggerDefinition;
   readonly balancer: BalancerDefinition;
   readonly network_filter: NetworkFilterDefinition;
+  readonly cluster_discovery: ClusterDiscoveryDefinition;
   readonly admin_pages: AdminPagesDefinition;
 }
 
@@ -25,6 +27,7 @@ export const DEFINED_BY: Readonly<Record<ModuleKind, string>> = {
   access_logger: 'defineAccessLogger()',
   balancer: 'defineBalancer()',
   network_filter: 'defineNetworkFilter()',
+  cluster_discovery: 'defineClusterDiscovery()',
   admin_pages: 'defineAdminPages()',
 };
 
@@ -34,6 +37,7 @@ export function definedModule(value: unknown): DefinedModule | undefined {
   if (filter !== undefined) return { kind: 'filter', definition: filter };
   if (typeof value !== 'object' || value === null) return undefined;
   if (isAdminPages(value)) return { kind: 'admin_pages', definition: value };
+  if (isClusterDiscovery(value)) return { kind: 'cluster_discovery', definition: value };
   if (!('create' in value) || typeof value.create !== 'function') return undefined;
   if (isAccessLogger(value)) return { kind: 'access_logger', definition: value };
   if (isBalancer(value)) return { kind: 'balancer', definition: value };

@@ -1,4 +1,5 @@
 /** Where resources that are not in the configuration itself come from. Types only. */
+import type { ScriptModule } from '../../shared/scripts/script-module.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 
 export type ConfigSource = SourceKind & {
@@ -20,6 +21,8 @@ export type SourceKind =
       readonly timeoutMs: number;
     }
   | ({ readonly kind: 'grpc' } & GrpcSource)
+  /** A module of the operator's own finds them. */
+  | ({ readonly kind: 'script' } & ScriptDiscovery)
   /** The stream of `ads_config`. */
   | { readonly kind: 'ads' };
 
@@ -32,4 +35,15 @@ export interface GrpcSource {
   readonly rateLimit?: { readonly maxTokens: number; readonly fillPerSecond: number };
   /** Between a stream that was lost and the next attempt; the bound doubles with each failure. */
   readonly backOff: { readonly firstMs: number; readonly maxMs: number };
+}
+
+/** A module that finds the hosts of a cluster. */
+export interface ScriptDiscovery {
+  readonly cluster: string;
+  /** Its newest version, however old this object is. */
+  readonly module: ScriptModule;
+  /** JSON, which the module's schema has checked. */
+  readonly settings: string;
+  readonly loopTimeoutMs: number;
+  readonly loadTimeoutMs: number;
 }

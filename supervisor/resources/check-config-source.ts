@@ -22,6 +22,7 @@ export function checkConfigSource(
     case 'grpc':
       if (source.target.kind === 'uri') return;
       return checkApiCluster(source.target.cluster, isStaticCluster, scope);
+    case 'script':
     case 'ads':
   }
 }
@@ -62,7 +63,8 @@ export function canCarryDiscovery(
 ): boolean {
   if (cluster === undefined) return false;
   const { discovery } = cluster;
-  return discovery?.kind !== 'endpoints' || discovery.source?.kind === 'path';
+  if (discovery?.kind !== 'endpoints') return true;
+  return discovery.source?.kind === 'path' || discovery.source?.kind === 'script';
 }
 
 export function checkGrpcTarget(

@@ -11,6 +11,7 @@ export const SCRIPT_TYPE = 'sluice.filters.http.script.v1.Script';
 export const SCRIPT_LOG_TYPE = 'sluice.access_loggers.script.v1.ScriptAccessLog';
 export const SCRIPT_NETWORK_TYPE = 'sluice.filters.network.script.v1.ScriptNetworkFilter';
 export const SCRIPT_BALANCER_TYPE = 'sluice.load_balancing_policies.script.v1.ScriptBalancer';
+export const SCRIPT_CLUSTER_TYPE = 'sluice.clusters.script.v1.ScriptCluster';
 export const ADMIN_PAGES_TYPE = 'sluice.admin_pages.script.v1.ScriptAdminPages';
 export const SCRIPT_PER_ROUTE_TYPE = 'sluice.filters.http.script.v1.ScriptPerRoute';
 
@@ -22,9 +23,9 @@ const WITHOUT_SCRIPTS = new Set([
   'envoy.config.endpoint.v3.ClusterLoadAssignment',
   'envoy.extensions.transport_sockets.tls.v3.Secret',
 ]);
-/** Of all fields of a cluster this one alone may name modules. */
+/** Of all fields of a cluster these alone may name modules. */
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
-const POLICY = 'load_balancing_policy';
+const FIELDS_OF_CLUSTERS = ['load_balancing_policy', 'cluster_type'];
 const ROUTES = 'envoy.config.route.v3.RouteConfiguration';
 const PER_FILTER = 'typed_per_filter_config';
 
@@ -40,6 +41,7 @@ const KINDS: ReadonlyMap<string, ModuleKind> = new Map([
   [SCRIPT_LOG_TYPE, 'access_logger'],
   [SCRIPT_BALANCER_TYPE, 'balancer'],
   [SCRIPT_NETWORK_TYPE, 'network_filter'],
+  [SCRIPT_CLUSTER_TYPE, 'cluster_discovery'],
   [ADMIN_PAGES_TYPE, 'admin_pages'],
 ]);
 
@@ -86,8 +88,9 @@ class ScriptFinder implements FoundScripts {
     const kind = KINDS.get(type);
     if (kind !== undefined) add(this.modules, { kind, name, message });
     else if (type === SCRIPT_PER_ROUTE_TYPE) add(this.ofRoutes, { name, message });
-    else if (type === CLUSTER) this.look(message[POLICY], name);
-    else return WITHOUT_SCRIPTS.has(type) || (type === ROUTES && !this.#looksIntoRoutes);
+    else if (type === CLUSTER) {
+      for (const field of FIELDS_OF_CLUSTERS) this.look(message[field], name);
+    } else return WITHOUT_SCRIPTS.has(type) || (type === ROUTES && !this.#looksIntoRoutes);
     return true;
   }
 

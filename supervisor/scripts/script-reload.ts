@@ -10,6 +10,7 @@ import type {
 } from '../../shared/messages/script-messages.ts';
 import type { ScriptModule } from '../../shared/scripts/script-module.ts';
 import { errorText } from '../../shared/text/error-text.ts';
+import { discoveryThreads } from './discovery/discovery-threads.ts';
 import { keepVersion, knownModule, type KnownModule } from './module-versions.ts';
 
 const LIST_LIMIT_MS = 2_000;
@@ -95,7 +96,8 @@ export class ScriptReload {
   /** What workers run, and what the supervisor runs in a thread. */
   async #all(): Promise<readonly ModuleStatus[]> {
     const listed = await this.list();
-    const own = this.#options.ownModules.filter(
+    const inThreads = [...this.#options.ownModules, ...discoveryThreads.entries()];
+    const own = [...new Set(inThreads)].filter(
       (entry) => !listed.some((each) => each.entry === entry),
     );
     return [...listed, ...own.map((entry) => ({ entry, filters: [], workers: [] }))];
@@ -150,6 +152,7 @@ export class ScriptReload {
   /** Workers that start from now on get the new versions. */
   async #useAll(changed: readonly Loaded[]): Promise<void> {
     for (const { module, known } of changed) keepVersion(module, known);
+    discoveryThreads.replaceChanged();
     const versions = changed.map(({ module }) => versionOf(module));
     await Promise.all(
       this.#options.workers().map(async (worker) => {
@@ -217,10 +220,14 @@ async function load(entry: string): Promise<Loaded | string> {
     folders,
     file: entry,
     package: '',
-    settings: [],
+    settings: discoveryThreads.settingsOf(entry),
     timeoutMs,
   });
-  if ('module' in reply) return { known, module: reply.module };
+  if ('module' in reply) {
+    const [issue] = reply.issues.flat();
+    if (issue === undefined) return { known, module: reply.module };
+    return `settings.${issue.path.join('.')}: ${issue.message}`;
+  }
   const { position } = reply;
   if (position === undefined) return reply.fault;
   return `${position.source}:${position.line}:${position.column}: ${reply.fault}`;

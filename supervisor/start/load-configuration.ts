@@ -102,8 +102,10 @@ async function loadChecked(
       check: async (message) => {
         const { static_resources: statics, bootstrap_extensions: extensions } =
           message as Bootstrap;
-        const policies = statics?.clusters?.map((cluster) => cluster.load_balancing_policy);
-        await checkScripts([statics?.listeners, policies, extensions], undefined);
+        const ofClusters = statics?.clusters?.flatMap(
+          ({ load_balancing_policy: policy, cluster_type: type }) => [policy, type],
+        );
+        await checkScripts([statics?.listeners, ofClusters, extensions], undefined);
         found.resolution = await resolveBootstrap(message, overrides);
         return found.resolution.problems;
       },

@@ -13,7 +13,7 @@ import type { HeaderFrames } from './header-frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
 import type { PeerSettings } from './peer-settings.ts';
-import type { ReadTurn } from './read-turn.ts';
+import type { ReadTurn } from './input/read-turn.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 

@@ -178,7 +178,8 @@ export function checkNode(node: NodeIdentity, uses: SourceUses, scope: Scope): v
 function firstUse({ dynamic, resources, usesRuntime }: SourceUses): string | undefined {
   if (usesRuntime) return 'envoy.service.runtime.v3.Runtime';
   const usesEndpoints = resources.clusters.some(
-    ({ resolved }) => resolved.discovery?.kind === 'endpoints',
+    ({ resolved: { discovery } }) =>
+      discovery?.kind === 'endpoints' && discovery.source.kind !== 'script',
   );
   if (usesEndpoints) return 'envoy.config.endpoint.v3.ClusterLoadAssignment';
   if (dynamic.clusters !== undefined || dynamic.aggregated !== undefined) {

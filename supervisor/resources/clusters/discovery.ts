@@ -8,6 +8,7 @@ import type {
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ClusterConfig as AggregateConfig } from '../../../shared/api/generated/envoy/extensions/clusters/aggregate/v3/cluster.ts';
 import type { ClusterConfig as ForwardProxyConfig } from '../../../shared/api/generated/envoy/extensions/clusters/dynamic_forward_proxy/v3/cluster.ts';
+import type { ScriptCluster } from '../../../shared/api/generated/sluice/clusters/script/v1/script.ts';
 import type { DnsCluster } from '../../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import { resolveConfigSource } from '../config-source.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
@@ -15,6 +16,8 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Discovery } from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { resolveAggregate, resolveOriginalDst } from '../balancing/provided-clusters.ts';
+import { SCRIPT_CLUSTER_TYPE } from '../../scripts/find-scripts.ts';
+import { resolveScriptCluster } from './script-cluster.ts';
 import { resolveForwardProxy } from './forward-proxy-cluster.ts';
 import { resolveDnsCluster, resolveDnsExtension, type DnsDefaults } from './dns-cluster.ts';
 
@@ -48,6 +51,13 @@ export const CLUSTER_TYPES = new ExtensionRegistry<Make>('envoy.clusters', 'clus
     (config: ForwardProxyConfig, scope): Make =>
       (message, defaults, place) =>
         resolveForwardProxy(config, scope, { message, place, defaults }),
+  ),
+  extension(
+    'sluice.clusters.script',
+    SCRIPT_CLUSTER_TYPE,
+    (config: ScriptCluster, scope): Make =>
+      ({ name = '' }) =>
+        resolveScriptCluster(config, name, scope),
   ),
 ]);
 

@@ -16,6 +16,7 @@ import type { ControlPlaneClusters } from '../../services/control-plane-clusters
 import { GrpcConnections } from '../../services/grpc-connections.ts';
 import { RestClient } from '../../services/rest-client.ts';
 import { RestSource } from './rest-source.ts';
+import { ScriptSource } from './script-source.ts';
 import {
   RESOURCE_TYPES,
   type DiscoveryKind,
@@ -36,7 +37,7 @@ export interface SourcesOptions {
   /** Absent: nothing is kept for another start. */
   readonly kept?: KeptResources | undefined;
   readonly history?: ConfigHistory;
-  readonly log: (level: 'debug' | 'warning', text: string) => void;
+  readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => void;
 }
 
 export interface Interest {
@@ -52,6 +53,9 @@ const AGGREGATED = {
   grpcService: 'envoy.service.discovery.v3.AggregatedDiscoveryService',
   grpcNoun: 'AggregatedResources',
 } as const;
+
+/** Sources that nobody else has to answer for. */
+const LOCAL: ReadonlySet<ConfigSource['kind']> = new Set(['path', 'script']);
 
 /** Resources begin to come with `start`; nothing comes after `close`. */
 export interface OpenSubscription {
@@ -76,9 +80,11 @@ export class DiscoverySources {
     const { clock } = this.#options;
     const { initialFetchTimeoutMs } = interest.source;
     const { kept } = this.#options;
-    const key = `${interest.kind} ${JSON.stringify([interest.source, interest.names])}`;
-    // A file is there without anybody's answer.
-    const isKept = kept !== undefined && interest.source.kind !== 'path';
+    // Files and modules are there without anybody's answer.
+    const isKept = kept !== undefined && !LOCAL.has(interest.source.kind);
+    const key = isKept
+      ? `${interest.kind} ${JSON.stringify([interest.source, interest.names])}`
+      : '';
     const keeping = isKept && {
       earlier: () => kept.take(key),
       accepted: (update: DiscoveryUpdate) => kept.keep(key, update),
@@ -103,7 +109,7 @@ export class DiscoverySources {
       close: () => {
         source.close();
         subscription.close();
-        kept?.forget(key);
+        if (isKept) kept.forget(key);
       },
     };
   }
@@ -149,7 +155,7 @@ export class DiscoverySources {
     subscription: Subscription,
     statPrefix: string,
   ): DiscoverySource {
-    const { decoding, clock, clusters, node } = this.#options;
+    const { decoding, clock, clusters, node, log } = this.#options;
     switch (source.kind) {
       case 'path':
         return new FileSource({
@@ -159,6 +165,8 @@ export class DiscoverySources {
           decoding,
           clock,
         });
+      case 'script':
+        return new ScriptSource({ discovery: source, subscription, decoding, clock, log });
       case 'rest':
         return new RestSource({
           ...source,
@@ -196,6 +204,8 @@ function originOf(source: ConfigSource): string {
   switch (source.kind) {
     case 'path':
       return source.path;
+    case 'script':
+      return source.module.entry;
     case 'rest':
       return `rest ${source.cluster}`;
     case 'grpc':

@@ -19,6 +19,13 @@ export function wordsOf(
       timedOut: `Filesystem config: initial fetch timed out for ${typeUrl}`,
     };
   }
+  if (kind === 'script') {
+    return {
+      rejected: (reason) => `hosts of a module rejected: ${reason}`,
+      failed: (reason) => `hosts of a module: ${reason}`,
+      timedOut: 'hosts of a module: the first list was not there in time',
+    };
+  }
   if (kind === 'rest') {
     return {
       rejected: (reason) => `REST config for ${restPath} rejected: ${reason}`,

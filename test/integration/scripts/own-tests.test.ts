@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { consumer, install, PACKAGE_ROOT, runFile } from '../../support/scripts/consumer.ts';
+import { pageModules } from '../../support/scripts/extending-page.ts';
 import { makeScratch } from '../../support/scratch.ts';
 
 const EXAMPLES = join(PACKAGE_ROOT, 'docs', 'examples', 'filters');
@@ -45,7 +46,7 @@ describe('tests of filters', () => {
     assert.deepEqual(found, [2, '']);
   });
 
-  it('of the examples pass, and their types are right', async () => {
+  it('of the examples pass, and their types and those of the page are right', async () => {
     const names = readdirSync(EXAMPLES);
     const texts = names.map((name) => [name, readFileSync(join(EXAMPLES, name), 'utf8')] as const);
     const tests = names.filter((name) => name.endsWith('.test.ts'));
@@ -55,7 +56,7 @@ describe('tests of filters', () => {
       modules.map((name) => name.replace('.ts', '.test.ts')).toSorted(),
     );
     using folder = consumer({
-      ...Object.fromEntries(texts),
+      ...Object.fromEntries([...pageModules(), ...texts]),
       'package.json': '{"type": "module"}',
       'tsconfig.json': JSON.stringify(CONFIG),
       // One process for all of them.
