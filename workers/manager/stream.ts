@@ -29,8 +29,6 @@ export class HttpStream extends AnsweringStream implements RequestDecoder, Chain
   protected readonly timers: StreamTimers;
   #wantsContinue = false;
   #requestPauses = 0;
-  /** What still comes of the body belongs to an exchange that was given up. */
-  #isBodyDropped = false;
 
   constructor(connection: HttpConnection, encoder: ResponseEncoder) {
     super(connection, encoder);
@@ -113,7 +111,7 @@ export class HttpStream extends AnsweringStream implements RequestDecoder, Chain
   }
 
   #filterData(data: Buffer, endStream: boolean): void {
-    if (this.isAnsweredHere || this.#isBodyDropped) return;
+    if (this.isBodyDropped) return;
     if (this.chain === undefined) return this.terminal?.decodeData(data, endStream);
     this.chain.decodeData(data, endStream);
     this.checkHeldBytes();
@@ -133,7 +131,7 @@ export class HttpStream extends AnsweringStream implements RequestDecoder, Chain
     this.info.requestTrailers = trailers;
     this.#completeRequest();
     this.timers.onActivity();
-    if (this.isAnsweredHere || this.#isBodyDropped) return;
+    if (this.isBodyDropped) return;
     if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
     else this.chain.decodeTrailers(trailers);
   }
@@ -213,18 +211,6 @@ export class HttpStream extends AnsweringStream implements RequestDecoder, Chain
     const isBare = body === undefined || body.isEmpty;
     this.#startFilters(headers, isBare);
     if (!isBare) body.sendTo(this, true);
-  }
-
-  restartRequest(): void {
-    const { loop } = this.manager.parts;
-    const flush = (): void => {
-      if (this.isDone || this.isResponseStarted) return;
-      this.takeEvent();
-      this.isAnsweredHere = false;
-      this.#isBodyDropped = !this.isRequestComplete;
-      this.recreateStream(undefined);
-    };
-    loop.flushLater({ flush });
   }
 
   sendData(data: Buffer, endStream: boolean): void {
