@@ -65,7 +65,7 @@ envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor 24 - filter_metadata
 envoy.extensions.filters.http.fault.v3.HTTPFault 11 response_rate_limit response_rate_limit_percent_runtime,abort_grpc_status_runtime,disable_downstream_cluster_stats,filter_metadata
 envoy.extensions.filters.http.gcp_authn.v3.Audience 2 bound_jwt,bound_access_token,iam_access_token -
 envoy.extensions.filters.http.gcp_authn.v3.GcpAuthnFilterConfig 7 token_metadata_key -
-envoy.extensions.filters.http.header_mutation.v3.Mutations 4 query_parameter_mutations,formatters -
+envoy.extensions.filters.http.header_mutation.v3.Mutations 5 formatters -
 envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit 17 local_cluster_rate_limit -
 envoy.extensions.filters.http.lua.v3.Lua 6 package_paths,package_cpaths,shared_vm_id -
 envoy.extensions.filters.http.lua.v3.LuaPerRoute 4 package_paths,package_cpaths,shared_vm_id -
