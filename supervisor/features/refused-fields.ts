@@ -7,8 +7,9 @@ envoy.config.bootstrap.v3.Admin 6 - ignore_global_conn_limit
 envoy.config.bootstrap.v3.Bootstrap 25 enable_dispatcher_stats,header_prefix,fatal_actions,xds_delegate_extension,xds_config_tracker_extension,enable_worker_cpu_affinity node_context_params,deferred_stat_options,config_sources,default_config_source,default_socket_interface,certificate_provider_instances,inline_headers,perf_tracing_file_path,grpc_async_client_manager_config,memory_allocator_manager
 envoy.config.bootstrap.v3.ClusterManager 4 - enable_deferred_cluster_creation
 envoy.config.bootstrap.v3.Watchdog 2 - miss_timeout,megamiss_timeout,max_kill_timeout_jitter,multikill_timeout,multikill_threshold
-envoy.config.cluster.v3.Cluster 51 filters,lrs_server,transport_socket_matcher,stats_matcher,per_connection_buffer_high_watermark_timeout,queuing_policies -
+envoy.config.cluster.v3.Cluster 52 lrs_server,transport_socket_matcher,stats_matcher,per_connection_buffer_high_watermark_timeout,queuing_policies -
 envoy.config.cluster.v3.Cluster.CommonLbConfig 7 - update_merge_window
+envoy.config.cluster.v3.Filter 2 config_discovery -
 envoy.config.core.v3.ApiConfigSource 8 config_validators -
 envoy.config.core.v3.BindConfig 6 validate_network_namespaces -
 envoy.config.core.v3.ConfigSource 7 - authorities

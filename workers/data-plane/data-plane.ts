@@ -96,6 +96,7 @@ class WorkerDataPlane implements DataPlane {
       runtime: this.#runtime,
       secrets: this.#secrets,
       log: (line) => env.log('debug', 'connection', line),
+      node: env.heritage.node,
       ownLocality: { region: '', subZone: '', ...env.heritage.node },
       localClusterName: env.heritage.localCluster,
       duty: checkingDuty(env),

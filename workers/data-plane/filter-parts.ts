@@ -101,9 +101,10 @@ function processOf({
   log,
 }: CompilerContext['env']): Pick<
   FilterContext,
-  'nodeCluster' | 'nodeMetadata' | 'isFirstWorker' | 'log'
+  'node' | 'nodeCluster' | 'nodeMetadata' | 'isFirstWorker' | 'log'
 > {
   return {
+    node: heritage.node,
     nodeCluster: heritage.node.cluster,
     nodeMetadata: heritage.node.metadata,
     isFirstWorker: heritage.workerIndex === 0,

@@ -169,6 +169,7 @@ function compileFilters(
     stats: context.env.stats,
     scripts: hostModules(context.scripts, { ...context.env, loop: context.loop }, () => context),
     grpc: context.grpcServices,
+    node: context.env.heritage.node,
     nodeMetadata: context.env.heritage.node.metadata,
     isFirstWorker: context.env.heritage.workerIndex === 0,
     sharedBucket: (options: RateLimitBucket) =>

@@ -31,8 +31,8 @@ const { values } = parseArgs({
   },
 });
 const total = Number(values.mib) * 1024 * 1024;
-const port = 18_210;
-const upstreamPort = 18_190;
+const port = 18_450;
+const upstreamPort = 18_460;
 
 type Protocol = 'h1' | 'h2';
 const PAIRS: readonly (readonly [client: Protocol, host: Protocol])[] = [

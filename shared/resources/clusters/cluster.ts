@@ -3,6 +3,7 @@
  * their cluster (DNS, EDS, health) and the cluster without its hosts.
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
+import type { MetadataExchangeOptions } from '../filters/network/metadata-exchange.ts';
 import type { HttpFilter } from '../filters/http-filters.ts';
 import type { ThriftTransport } from '../../thrift/thrift-message.ts';
 import type { GcpAudience } from './gcp-audience.ts';
@@ -56,6 +57,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly redis?: RedisUpstreamAuth;
   /** Absent: the socket options of the cluster hold for all hosts. See socket-match.ts. */
   readonly socketMatches?: readonly SocketMatch[];
+  /** Hosts are told which workload this is, before the first bytes of a connection. */
+  readonly metadataExchange?: MetadataExchangeOptions;
   /** By family of the host's address; absent: as the system has them. */
   readonly localSockets?: Readonly<Record<'v4' | 'v6', LocalSocket>>;
   /** Not empty; a host is well when it passes all of them. */
