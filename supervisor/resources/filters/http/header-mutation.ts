@@ -72,12 +72,12 @@ function resolveMutations(
   };
 }
 
-const ACTIONS: Readonly<Record<string, QueryAppendAction>> = {
-  APPEND_IF_EXISTS_OR_ADD: 'append',
-  ADD_IF_ABSENT: 'add_if_absent',
-  OVERWRITE_IF_EXISTS_OR_ADD: 'overwrite',
-  OVERWRITE_IF_EXISTS: 'overwrite_if_exists',
-};
+const ACTIONS = new Map<string, QueryAppendAction>([
+  ['APPEND_IF_EXISTS_OR_ADD', 'append'],
+  ['ADD_IF_ABSENT', 'add_if_absent'],
+  ['OVERWRITE_IF_EXISTS_OR_ADD', 'overwrite'],
+  ['OVERWRITE_IF_EXISTS', 'overwrite_if_exists'],
+]);
 
 /** Problems in Envoy's words. */
 function resolveQueryRules(
@@ -101,7 +101,7 @@ function resolveQueryRules(
       return [];
     }
     const format = checkFormat(record.value, place.at('append', 'record', 'value'));
-    const action = ACTIONS[append.action ?? 'APPEND_IF_EXISTS_OR_ADD'] ?? 'append';
+    const action = ACTIONS.get(append.action ?? '') ?? 'append';
     return [{ kind: 'append', action, key: toByteString(record.key ?? ''), format }];
   });
 }
