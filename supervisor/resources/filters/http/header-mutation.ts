@@ -101,7 +101,7 @@ function resolveQueryRules(
       return [];
     }
     const format = checkFormat(record.value, place.at('append', 'record', 'value'));
-    const action = ACTIONS.get(append.action ?? '') ?? 'append';
+    const action = ACTIONS.get(String(append.action)) ?? 'append';
     return [{ kind: 'append', action, key: toByteString(record.key ?? ''), format }];
   });
 }
