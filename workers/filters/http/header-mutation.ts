@@ -10,7 +10,7 @@ import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../stream
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../../stream/joined-headers.ts';
 import type { HeaderMutation } from '../../routing/header-mutations.ts';
-import { compileQueryMutations } from '../../routing/query-mutations.ts';
+import { compileQueryMutations } from '../common/query-mutations.ts';
 import { compileHeaderRules } from '../../routing/header-rules.ts';
 import { CompiledSettings } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';

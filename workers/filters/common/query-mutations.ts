@@ -6,10 +6,10 @@
 import type {
   QueryAppendAction,
   QueryMutationRule,
-} from '../../shared/resources/filters/http/header-mutation.ts';
-import type { HeaderMap } from '../stream/header-map.ts';
-import type { StreamInfo } from '../stream/stream-info.ts';
-import { compileTextFormat } from '../substitution/compile-format.ts';
+} from '../../../shared/resources/filters/http/header-mutation.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import type { StreamInfo } from '../../stream/stream-info.ts';
+import { compileTextFormat } from '../../substitution/compile-format.ts';
 
 type Change = (parameters: Parameters, info: StreamInfo) => void;
 

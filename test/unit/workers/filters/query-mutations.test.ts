@@ -5,7 +5,7 @@ import type {
   QueryAppendAction,
   QueryMutationRule,
 } from '../../../../shared/resources/filters/http/header-mutation.ts';
-import { compileQueryMutations } from '../../../../workers/routing/query-mutations.ts';
+import { compileQueryMutations } from '../../../../workers/filters/common/query-mutations.ts';
 import { requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
 
 const remove = (key: string): QueryMutationRule => ({ kind: 'remove', key });
