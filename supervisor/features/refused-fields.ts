@@ -19,7 +19,7 @@ envoy.config.core.v3.GrpcService.GoogleGrpc 5 credentials_factory_name,config,ch
 envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials 2 google_compute_engine,google_refresh_token,service_account_jwt_access,from_plugin,sts_service -
 envoy.config.core.v3.HealthCheck.HttpHealthCheck 12 use_alpn_protocol -
 envoy.config.core.v3.Http1ProtocolOptions 10 - use_balsa_parser
-envoy.config.core.v3.Http2ProtocolOptions 16 enable_huffman_encoding,max_header_field_size_kb,disallow_obs_text,stream_reset_burst,stream_reset_rate use_oghttp2_codec
+envoy.config.core.v3.Http2ProtocolOptions 20 - use_oghttp2_codec,disallow_obs_text
 envoy.config.core.v3.RetryPolicy 3 retry_priority,retry_host_predicate,host_selection_retry_max_attempts -
 envoy.config.core.v3.SocketAddress 6 network_namespace_filepath -
 envoy.config.core.v3.SocketOption 7 - description
@@ -111,6 +111,6 @@ envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext 9 - disable_state
 envoy.extensions.transport_sockets.tls.v3.GenericSecret 1 secrets -
 envoy.extensions.transport_sockets.tls.v3.TlsCertificate 3 pkcs12,private_key_provider,ocsp_staple,signed_certificate_timestamp,tls_params watched_directory
 envoy.extensions.transport_sockets.tls.v3.TlsParameters 5 compliance_policies -
-envoy.extensions.upstreams.http.v3.HttpProtocolOptions 8 header_validation_config,outlier_detection,retry_policy -
+envoy.extensions.upstreams.http.v3.HttpProtocolOptions 9 header_validation_config,outlier_detection -
 envoy.type.tracing.v3.CustomTag 6 - value_type
 `;
