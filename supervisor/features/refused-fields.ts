@@ -56,7 +56,6 @@ envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig 3 - allow_coale
 envoy.extensions.common.matching.v3.ExtensionWithMatcher 2 matcher -
 envoy.extensions.common.ratelimit.v3.RateLimitDescriptor 1 is_negative_hits limit,hits_addend
 envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams 2 query_parameters_included,query_parameters_excluded -
-envoy.extensions.filters.http.composite.v3.ExecuteFilterAction 4 dynamic_config -
 envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig 3 content_type_matcher -
 envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig 5 status_header_enabled -
 envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig 3 - save_upstream_address
@@ -67,7 +66,7 @@ envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor 24 - filter_metadata
 envoy.extensions.filters.http.fault.v3.HTTPFault 11 response_rate_limit response_rate_limit_percent_runtime,abort_grpc_status_runtime,disable_downstream_cluster_stats,filter_metadata
 envoy.extensions.filters.http.gcp_authn.v3.Audience 2 bound_jwt,bound_access_token,iam_access_token -
 envoy.extensions.filters.http.gcp_authn.v3.GcpAuthnFilterConfig 7 token_metadata_key -
-envoy.extensions.filters.http.header_mutation.v3.Mutations 4 query_parameter_mutations,formatters -
+envoy.extensions.filters.http.header_mutation.v3.Mutations 5 formatters -
 envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit 17 local_cluster_rate_limit -
 envoy.extensions.filters.http.lua.v3.Lua 6 package_paths,package_cpaths,shared_vm_id -
 envoy.extensions.filters.http.lua.v3.LuaPerRoute 4 package_paths,package_cpaths,shared_vm_id -
@@ -95,6 +94,7 @@ envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter 2 config_
 envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig 10 propagate_response_headers,propagate_response_trailers -
 envoy.extensions.health_checkers.redis.v3.Redis 1 aws_iam -
 envoy.extensions.http.cache.file_system_http_cache.v3.FileSystemHttpCacheConfig 7 - cache_subdivisions,max_eviction_period,min_eviction_period
+envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy 5 modify_request_headers_action -
 envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin 7 - oob_reporting_period,oob_reporting_config
 envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest 5 - enable_full_scan
 envoy.extensions.load_balancing_policies.load_aware_locality.v3.LoadAwareLocality 7 - enable_oob_load_report,oob_reporting_period,oob_reporting_config
