@@ -17,13 +17,21 @@ export const LIMITED_RESOURCES = [
 
 export type LimitedResource = (typeof LIMITED_RESOURCES)[number];
 
-const OFFSETS: Readonly<Record<LimitedResource, number>> = {
-  connections: 0,
-  pendingRequests: 1,
-  requests: 2,
-  retries: 3,
-  pools: 4,
-};
+/** A switch, because it costs nothing where the caller names the resource. */
+function offsetOf(resource: LimitedResource): number {
+  switch (resource) {
+    case 'connections':
+      return 0;
+    case 'pendingRequests':
+      return 1;
+    case 'requests':
+      return 2;
+    case 'retries':
+      return 3;
+    case 'pools':
+      return 4;
+  }
+}
 /** A bit per resource that the worker had open at any time. */
 const USED = 5;
 const SLOT_NUMBERS = 8;
@@ -72,12 +80,12 @@ export class BreakerPage {
   }
 
   add(worker: number, slot: number, resource: LimitedResource, change: number): void {
-    Atomics.add(this.#numbers, this.#at(worker, slot) + OFFSETS[resource], change);
+    Atomics.add(this.#numbers, this.#at(worker, slot) + offsetOf(resource), change);
   }
 
   /** What all workers have open. */
   count(slot: number, resource: LimitedResource): number {
-    let at = slot * SLOT_NUMBERS + OFFSETS[resource];
+    let at = slot * SLOT_NUMBERS + offsetOf(resource);
     let sum = 0;
     for (let worker = 0; worker < this.#workers; worker++, at += this.#stride) {
       sum += Atomics.load(this.#numbers, at);
@@ -87,18 +95,18 @@ export class BreakerPage {
 
   /** What one worker has open. */
   countOf(worker: number, slot: number, resource: LimitedResource): number {
-    return Atomics.load(this.#numbers, this.#at(worker, slot) + OFFSETS[resource]);
+    return Atomics.load(this.#numbers, this.#at(worker, slot) + offsetOf(resource));
   }
 
   /** Notes that the resource is in use, which it counts as from then on. */
   markUsed(worker: number, slot: number, resource: LimitedResource): void {
-    Atomics.or(this.#numbers, this.#at(worker, slot) + USED, 1 << OFFSETS[resource]);
+    Atomics.or(this.#numbers, this.#at(worker, slot) + USED, 1 << offsetOf(resource));
   }
 
   wasUsed(slot: number, resource: LimitedResource): boolean {
     let at = slot * SLOT_NUMBERS + USED;
     for (let worker = 0; worker < this.#workers; worker++, at += this.#stride) {
-      if (((this.#numbers[at] ?? 0) & (1 << OFFSETS[resource])) !== 0) return true;
+      if (((this.#numbers[at] ?? 0) & (1 << offsetOf(resource))) !== 0) return true;
     }
     return false;
   }
@@ -115,7 +123,7 @@ export class BreakerPage {
   /** A worker has nothing open any more. What was used stays so. */
   clear(worker: number, slot: number): void {
     for (const resource of LIMITED_RESOURCES) {
-      Atomics.store(this.#numbers, this.#at(worker, slot) + OFFSETS[resource], 0);
+      Atomics.store(this.#numbers, this.#at(worker, slot) + offsetOf(resource), 0);
     }
   }
 

@@ -9,6 +9,7 @@ import type { ResourceUpdate } from '../resources/resource-update.ts';
 import type { BoundAddress } from '../resources/listener.ts';
 import type { WatchOrder } from '../logging/watch-order.ts';
 import type { LogLevels } from '../logging/log-settings.ts';
+import type { QuotaCommand } from './quota-steps.ts';
 import type { SharedCommand } from './shared-maps.ts';
 import type { ScriptStep } from './script-messages.ts';
 import type { Hello, WorkerHeritage } from './heritage.ts';
@@ -134,6 +135,8 @@ export type UnansweredCommand =
   | { readonly kind: 'disable_script'; readonly module: number }
   /** After changes of maps that the worker has. No reply. */
   | SharedCommand
+  /** Between workers that share quotas of requests; what is lost is asked for again. No reply. */
+  | QuotaCommand
   /**
    * At start and when a worker died or came back: these share the active health checks. No reply.
    */

@@ -5,6 +5,7 @@
 import type { CheckEvent } from '../health/check-event.ts';
 import type { HostResource } from '../resources/clusters/cluster.ts';
 import type { OutlierSign } from '../resources/clusters/outlier-detection.ts';
+import type { QuotaNotice } from './quota-steps.ts';
 import type { SharedNotice } from './shared-maps.ts';
 import type { WantedRoutes } from '../resources/routes/wanted-routes.ts';
 
@@ -121,7 +122,8 @@ export type Notice =
   | TapNotice
   | WornOutNotice
   | ScriptNotice
-  | SharedNotice;
+  | SharedNotice
+  | QuotaNotice;
 
 /** Why a record of a tap does not reach its client. */
 export type TapLoss = 'too_large' | 'too_slow';
@@ -152,6 +154,7 @@ const KINDS: Readonly<Record<Notice['kind'], true>> = {
   worn_out: true,
   script_began: true,
   shared_changes: true,
+  quota_notice: true,
 };
 
 /** Whether a message of a worker is no reply. */

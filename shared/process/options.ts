@@ -65,6 +65,8 @@ export interface Options {
   readonly cpusetThreads: boolean;
   /** `--disable-extensions` split at commas, as written. */
   readonly disabledExtensions: readonly string[];
+  /** `--unsupported-filters`: what may be left out beside the harmless ones; undefined: nothing. */
+  readonly skippedFilters: readonly string[] | undefined;
   readonly socketPath: string;
   /** Permission bits of the hot restart socket files. */
   readonly socketMode: number;

@@ -83,14 +83,17 @@ function nestedList(field: ProtoField, before: unknown, depth: number): unknown 
 
 /** What is none of a Struct's kinds is written as null. */
 export function writeStruct(writer: ProtoWriter, field: number, struct: Dictionary<unknown>): void {
-  writer.message(field, () => {
-    for (const [key, value] of Object.entries(struct)) {
-      writer.message(1, () => {
-        writer.utf8(1, key);
-        writer.message(2, () => writeValue(writer, value));
-      });
-    }
-  });
+  writer.message(field, () => writeMembers(writer, struct));
+}
+
+/** The same of a message of its own. */
+export function writeMembers(writer: ProtoWriter, struct: Dictionary<unknown>): void {
+  for (const [key, value] of Object.entries(struct)) {
+    writer.message(1, () => {
+      writer.utf8(1, key);
+      writer.message(2, () => writeValue(writer, value));
+    });
+  }
 }
 
 function writeValue(writer: ProtoWriter, value: unknown): void {

@@ -108,7 +108,7 @@ interface ReadEndpoints {
     /** Text for people, or JSON */
     readonly format: 'text' | 'json';
   };
-  /** print modules that are filters, with their versions in each worker */
+  /** print modules that are filters, with their versions in each worker, and filters that were left out */
   readonly '/filters': Record<never, never>;
   /** dump current Sluice heap (if supported) */
   readonly '/heap_dump': Record<never, never>;

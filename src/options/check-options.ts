@@ -6,6 +6,7 @@ import { isLogComponent } from '../../shared/logging/components.ts';
 import { defaultLogFormat } from '../../shared/logging/default-format.ts';
 import { logLevelFromOption, logLevelNames, type LogLevel } from '../../shared/logging/levels.ts';
 import type { ComponentLevel, Options, StatsTag } from '../../shared/process/options.ts';
+import { isGuard } from '../../supervisor/resolved/filter-skips.ts';
 import { OptionRefusal, wrongChoice } from './option-refusal.ts';
 import { defaultSocketMode, optionTable } from './option-table.ts';
 import type { RawOptions } from './raw-options.ts';
@@ -100,6 +101,7 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     enableMutexTracing: raw.enableMutexTracing,
     cpusetThreads: raw.cpusetThreads,
     disabledExtensions: raw.disableExtensions === '' ? [] : raw.disableExtensions.split(','),
+    skippedFilters: readSkippedFilters(raw.unsupportedFilters),
     socketPath: raw.socketPath,
     enableCoreDump: raw.enableCoreDump,
     strictYaml: raw.strictYaml,
@@ -114,6 +116,21 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     adminAllowedHosts: raw.adminAllowedHosts === '' ? [] : raw.adminAllowedHosts.split(','),
     adminAllowedUids: readUids(raw.adminAllowedUids),
   };
+}
+
+function readSkippedFilters(text: string): readonly string[] | undefined {
+  if (text === 'refuse') return undefined;
+  const [word, ...listed] = text.split(',').map((part) => part.trim());
+  if (word !== 'skip' || listed.includes('')) {
+    throw new OptionRefusal(
+      `error: --unsupported-filters: '${text}' is neither refuse nor skip[,NAME...]`,
+    );
+  }
+  const guard = listed.find(isGuard);
+  if (guard === undefined) return listed;
+  throw new OptionRefusal(
+    `error: --unsupported-filters: '${guard}' decides who may pass and is never left out`,
+  );
 }
 
 function readUids(text: string): readonly number[] {

@@ -257,6 +257,12 @@ export const optionTable = {
     isOwn: true,
     help: 'Refuse configuration files in which a key stands twice; otherwise the last one counts, with a warning.',
   },
+  unsupportedFilters: {
+    kind: 'string',
+    fallback: 'refuse',
+    isOwn: true,
+    help: "What becomes of a filter that Sluice does not have: 'refuse' (default) refuses what it stands in, 'skip' leaves out those that only observe, and, after commas, those of the given names or types. One that decides who may pass is always refused.",
+  },
   validateFormat: {
     kind: 'string',
     fallback: 'text',

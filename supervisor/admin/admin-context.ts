@@ -34,6 +34,7 @@ import type { ContentionCounts } from '../loop/contention.ts';
 import type { HostOrder, NamedOrder } from '../upstreams/hosts/host-orders.ts';
 import type { LoopTurns, Steps } from '../loop/loop-turns.ts';
 import type { RecentView } from '../recent/recent-view.ts';
+import type { SkippedFilter } from './views/skipped-filters.ts';
 import type { TapRequest } from '../tap/tap-sessions.ts';
 import type { DrainCommands } from '../drain/drain-view.ts';
 
@@ -58,6 +59,8 @@ export interface AdminContext {
   readonly recent: RecentView;
   /** What would become of a request; rejects where no worker can say. */
   explain(asked: AskedRequest): Promise<Explanation>;
+  /** Filters of the present listeners and clusters that were left out of them. */
+  skippedFilters(): Steps<readonly SkippedFilter[], ''>;
   /** Modules of the operator's own, in all workers. */
   readonly scripts: Pick<ScriptReload, 'list' | 'reload'>;
   /** A line of the process log, logger `admin`. Never called with a secret. */

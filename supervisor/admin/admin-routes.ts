@@ -197,7 +197,7 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
     }),
     read({
       path: '/filters',
-      help: 'print modules that are filters, with their versions in each worker',
+      help: 'print modules that are filters, with their versions in each worker, and filters that were left out',
       handle: async (_request, context) => await listFilters(context),
     }),
     mutate({

@@ -7,8 +7,9 @@ envoy.config.bootstrap.v3.Admin 6 - ignore_global_conn_limit
 envoy.config.bootstrap.v3.Bootstrap 25 enable_dispatcher_stats,header_prefix,fatal_actions,xds_delegate_extension,xds_config_tracker_extension,enable_worker_cpu_affinity node_context_params,deferred_stat_options,config_sources,default_config_source,default_socket_interface,certificate_provider_instances,inline_headers,perf_tracing_file_path,grpc_async_client_manager_config,memory_allocator_manager
 envoy.config.bootstrap.v3.ClusterManager 4 - enable_deferred_cluster_creation
 envoy.config.bootstrap.v3.Watchdog 2 - miss_timeout,megamiss_timeout,max_kill_timeout_jitter,multikill_timeout,multikill_threshold
-envoy.config.cluster.v3.Cluster 51 filters,lrs_server,transport_socket_matcher,stats_matcher,per_connection_buffer_high_watermark_timeout,queuing_policies -
+envoy.config.cluster.v3.Cluster 52 lrs_server,transport_socket_matcher,stats_matcher,per_connection_buffer_high_watermark_timeout,queuing_policies -
 envoy.config.cluster.v3.Cluster.CommonLbConfig 7 - update_merge_window
+envoy.config.cluster.v3.Filter 2 config_discovery -
 envoy.config.core.v3.ApiConfigSource 8 config_validators -
 envoy.config.core.v3.BindConfig 6 validate_network_namespaces -
 envoy.config.core.v3.ConfigSource 7 - authorities
@@ -18,7 +19,7 @@ envoy.config.core.v3.GrpcService.GoogleGrpc 5 credentials_factory_name,config,ch
 envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials 2 google_compute_engine,google_refresh_token,service_account_jwt_access,from_plugin,sts_service -
 envoy.config.core.v3.HealthCheck.HttpHealthCheck 12 use_alpn_protocol -
 envoy.config.core.v3.Http1ProtocolOptions 10 - use_balsa_parser
-envoy.config.core.v3.Http2ProtocolOptions 16 enable_huffman_encoding,max_header_field_size_kb,disallow_obs_text,stream_reset_burst,stream_reset_rate use_oghttp2_codec
+envoy.config.core.v3.Http2ProtocolOptions 20 - use_oghttp2_codec,disallow_obs_text
 envoy.config.core.v3.RetryPolicy 3 retry_priority,retry_host_predicate,host_selection_retry_max_attempts -
 envoy.config.core.v3.SocketAddress 6 network_namespace_filepath -
 envoy.config.core.v3.SocketOption 7 - description
@@ -110,6 +111,6 @@ envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext 9 - disable_state
 envoy.extensions.transport_sockets.tls.v3.GenericSecret 1 secrets -
 envoy.extensions.transport_sockets.tls.v3.TlsCertificate 3 pkcs12,private_key_provider,ocsp_staple,signed_certificate_timestamp,tls_params watched_directory
 envoy.extensions.transport_sockets.tls.v3.TlsParameters 5 compliance_policies -
-envoy.extensions.upstreams.http.v3.HttpProtocolOptions 8 header_validation_config,outlier_detection,retry_policy -
+envoy.extensions.upstreams.http.v3.HttpProtocolOptions 9 header_validation_config,outlier_detection -
 envoy.type.tracing.v3.CustomTag 6 - value_type
 `;

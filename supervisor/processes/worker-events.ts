@@ -2,6 +2,7 @@
  * What workers say and how their lives go, as the supervisor's other parts hear it: the pool is
  * given one object of these events, which the composition makes of those parts.
  */
+import type { QuotaNotice } from '../../shared/messages/quota-steps.ts';
 import type { SharedNotice } from '../../shared/messages/shared-maps.ts';
 import type { Notice, ScriptNotice, WornOutNotice } from '../../shared/messages/worker-notices.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
@@ -18,4 +19,7 @@ export interface WorkerEvents {
 }
 
 /** A notice that the pool does not act on itself. */
-export type ForwardedNotice = Exclude<Notice, WornOutNotice | ScriptNotice | SharedNotice>;
+export type ForwardedNotice = Exclude<
+  Notice,
+  WornOutNotice | ScriptNotice | SharedNotice | QuotaNotice
+>;

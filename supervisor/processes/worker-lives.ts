@@ -6,12 +6,14 @@
 import { errorText } from '../../shared/text/error-text.ts';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { Notice, ScriptNotice } from '../../shared/messages/worker-notices.ts';
+import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import { LoopTurns } from '../loop/loop-turns.ts';
 import type { EarlyWorkers } from './early-workers.ts';
 import { FirstStart, WorkerStartError } from './first-start.ts';
 import { adoptSockets, lendSockets } from './slot-sockets.ts';
 import { StoppableWaits } from './stoppable-waits.ts';
+import { QuotaGroups } from './quota-groups.ts';
 import { SharedMaps } from './shared-maps.ts';
 import { ScriptWatch } from './script-watch.ts';
 import type { WorkerEvents } from './worker-events.ts';
@@ -44,6 +46,7 @@ export class WorkerLives {
   readonly #retirement: Retirement;
   readonly #scripts: ScriptWatch;
   readonly #maps: SharedMaps;
+  readonly #quotas: QuotaGroups;
   /** In which large batches are packed. */
   readonly #turns: LoopTurns;
   #events: WorkerEvents | undefined;
@@ -68,13 +71,9 @@ export class WorkerLives {
     });
     this.#maps = new SharedMaps({
       clock: options.clock,
-      tell: (index, command) => {
-        const host = this.slots[index]?.host;
-        if (host === undefined || host.isCongested) return false;
-        host.notify(command);
-        return true;
-      },
+      tell: (index, command) => this.#tell(index, command),
     });
+    this.#quotas = new QuotaGroups({ tell: (...to) => this.#tell(...to) });
     this.#begun = new Promise((resolve) => {
       this.#begin = resolve;
     });
@@ -149,9 +148,18 @@ export class WorkerLives {
     });
   }
 
+  /** False: the worker takes nothing in now. */
+  #tell(index: number, command: UnansweredCommand, isSmall = false): boolean {
+    const host = this.slots[index]?.host;
+    if (host === undefined || (host.isCongested && !isSmall)) return false;
+    host.notify(command);
+    return true;
+  }
+
   #noticed(index: number, notice: Notice): void {
     if (notice.kind === 'script_began') return this.#scripts.began(notice);
     if (notice.kind === 'shared_changes') return this.#maps.noticed(index, notice);
+    if (notice.kind === 'quota_notice') return this.#quotas.noticed(index, notice);
     if (notice.kind !== 'worn_out') return this.#events?.noticed(notice);
     const slot = this.slots[index];
     if (slot !== undefined) this.#retirement.add(slot, notice.exceptions);
@@ -175,6 +183,7 @@ export class WorkerLives {
       await this.#setUp(slot);
       const exit = await slot.host.exited;
       slot.isProvisioned = false;
+      this.#quotas.ended(slot.index);
       this.#setChecking(slot, false);
       slot.adopted.clear();
       this.#events?.gone(slot.index, exit);

@@ -3,6 +3,7 @@
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
 import type { AdminPages } from './admin-pages.ts';
+import type { FilterSkips } from './filter-skips.ts';
 import type { OriginalDstOptions } from '../../shared/resources/clusters/provided-policy.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
@@ -59,6 +60,8 @@ export interface ResolvedBootstrap {
   readonly maxRegexProgramSize: number;
   /** `category/name` of extensions that no configuration may use. */
   readonly disabledExtensions: ReadonlySet<string>;
+  /** Which filters that there are not may be left out; absent: none. */
+  readonly filterSkips?: FilterSkips;
 }
 
 export interface DynamicSources {

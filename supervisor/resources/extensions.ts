@@ -6,6 +6,7 @@ import { typeNameOf } from '../config/type-name.ts';
 import type { Any } from '../../shared/api/well-known.ts';
 import type { Kinded, OfKind } from '../../shared/resources/by-kind.ts';
 import { nearestName } from '../../shared/text/nearest-name.ts';
+import type { NamedFilter } from '../resolved/filter-skips.ts';
 import { innerTypeUrl, unpackOpaque } from './opaque-config.ts';
 import { adviceForRefusal } from './refusal-advice.ts';
 import type { Scope } from './scope.ts';
@@ -14,6 +15,13 @@ import type { Scope } from './scope.ts';
 export interface ExtensionMessage {
   readonly name?: string;
   readonly typed_config?: Any;
+}
+
+/** A filter in its list. */
+interface FilterMessage extends ExtensionMessage {
+  readonly is_optional?: boolean;
+  /** Its settings come from elsewhere. */
+  readonly config_discovery?: { readonly type_urls?: readonly string[] };
 }
 
 export interface ExtensionFactory<Resolved> {
@@ -118,6 +126,35 @@ export class ExtensionRegistry<
     return undefined;
   }
 
+  /**
+   * Whether a filter that there is not is left out, with a warning: where it is optional, or where
+   * `--unsupported-filters` allows it. What ends a list cannot be left out so.
+   */
+  leavesOut(message: FilterMessage, isLast: boolean, scope: Scope): boolean {
+    if (message.config_discovery !== undefined) {
+      return !isLast && this.#leavesOutDiscovered(message, scope);
+    }
+    if (this.knows(message, scope)) return false;
+    const { name = '' } = message;
+    if (message.is_optional === true) {
+      const text = `optional ${this.#noun} '${name}' is left out: it is not supported`;
+      scope.warning('unsupported', text);
+      return true;
+    }
+    const { typed_config: config } = message;
+    if (isLast || config === undefined) return false;
+    return this.leavesOutType({ name, type: typeNameOf(innerTypeUrl(config)) }, scope);
+  }
+
+  /** The same of a filter whose settings come from elsewhere. */
+  leavesOutType(filter: NamedFilter, scope: Scope): boolean {
+    if (this.#byType.has(filter.type)) return false;
+    if (scope.context.filterSkips?.allows(filter) !== true) return false;
+    const what = `${this.#noun} '${filter.name}' of type '${filter.type}'`;
+    scope.warning('skipped', `${what} is left out, as --unsupported-filters says`);
+    return true;
+  }
+
   /** Resolves the `typed_config`; undefined after a reported problem. */
   resolve(message: ExtensionMessage, scope: Scope): Resolved | undefined {
     const found = this.find(message, scope);
@@ -139,6 +176,17 @@ export class ExtensionRegistry<
   /** What there is, in the order in which it was registered. */
   entries(): readonly { readonly name: string; readonly type: string }[] {
     return this.rows().map(({ name, type }) => ({ name, type }));
+  }
+
+  /** Whether all types that it may be of are not there and can be left out. */
+  #leavesOutDiscovered(message: FilterMessage, scope: Scope): boolean {
+    const { name = '', config_discovery: { type_urls: urls = [] } = {} } = message;
+    const types = urls.map(typeNameOf);
+    const { filterSkips: skips } = scope.context;
+    const areMissing = types.every((type) => !this.#byType.has(type));
+    if (types.length === 0 || !areMissing) return false;
+    if (types.some((type) => skips?.allows({ name, type }) !== true)) return false;
+    return types.every((type) => this.leavesOutType({ name, type }, scope));
   }
 
   #isDisabled(factory: Factory, { context }: Scope): boolean {

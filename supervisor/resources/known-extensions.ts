@@ -7,6 +7,7 @@ import { SAMPLERS } from './tracing/samplers.ts';
 import { TRACERS } from './tracing/tracers.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
+import { UPSTREAM_NETWORK_FILTERS } from './clusters/network-filters.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
 import { HEALTH_CHECKERS } from './clusters/custom-checks.ts';
 import { EVENT_SINKS } from './clusters/health-checks.ts';
@@ -108,6 +109,7 @@ const registries: readonly Registry[] = [
   CONNECTION_POOLS,
   UPSTREAM_FILTERS,
   ADDRESS_SELECTORS,
+  UPSTREAM_NETWORK_FILTERS,
 ];
 
 export function knownExtensions(): readonly KnownExtension[] {

@@ -3,6 +3,7 @@
  * of the server that the configuration is for. Resolvers report here and go on with any value; a
  * resource with an error is never used.
  */
+import type { FilterSkips } from '../resolved/filter-skips.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { Tracing_Http } from '../../shared/api/generated/envoy/config/trace/v3/http_tracer.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
@@ -46,6 +47,8 @@ export interface ResolveContext {
   ) => void;
   /** `category/name` of what `--disable-extensions` switches off. */
   readonly disabledExtensions?: ReadonlySet<string>;
+  /** Which filters that there are not may be left out; absent: none. */
+  readonly filterSkips?: FilterSkips;
   /** Whether the bootstrap allows listeners without a socket; undefined: it is not known here. */
   readonly allowsInternalListeners?: boolean;
   /** Files of certificates and keys are not read: the machine that validates need not have them. */
@@ -71,6 +74,8 @@ export interface ResolveContext {
 export type Rule =
   /** Known to the API, not to this build. */
   | 'unsupported'
+  /** A filter that `--unsupported-filters` leaves out. */
+  | 'skipped'
   /** An extension without `typed_config`, or of a type that does not fit its place. */
   | 'extension'
   | 'duplicate'

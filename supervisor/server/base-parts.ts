@@ -23,6 +23,9 @@ import { StatStore } from '../stats/stat-store.ts';
 import { CertificateStats } from '../tls/certificate-stats.ts';
 import { OwnNode } from './own-node.ts';
 
+/** Defined with the first filter that is left out. */
+const SKIPPED_FILTERS = 'sluice.filters_skipped';
+
 export interface ServerPartsInput {
   readonly options: Options;
   readonly version: string;
@@ -51,6 +54,9 @@ export async function makeBaseParts(input: ServerPartsInput): Promise<BaseParts>
   const { store, resolved } = input.configuration;
   const listeners = makeListeners();
   const statStore = new StatStore(acceptedNames(resolved.stats.matcher));
+  resolved.filterSkips?.countInto((count) => {
+    statStore.add(statStore.defineCounter(SKIPPED_FILTERS), count);
+  });
   const serverStats = makeServerStats(input, statStore);
   return {
     node: new OwnNode(input.configuration, input.version),

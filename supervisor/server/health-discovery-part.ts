@@ -52,8 +52,7 @@ function clusterResolver(
 ): (message: JsonObject) => ResolvedCluster {
   const resolver = new ResourceResolver({
     bootstrap,
-    maxRegexProgramSize: resolved.maxRegexProgramSize,
-    disabledExtensions: resolved.disabledExtensions,
+    rules: resolved,
     isKnownCluster: (name) => store.get('cluster', name) !== undefined,
     warn,
   });

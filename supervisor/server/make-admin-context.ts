@@ -19,6 +19,8 @@ import { ScriptReload } from '../scripts/script-reload.ts';
 import type { WorkerPool } from '../processes/worker-pool.ts';
 import { tapConfigIds } from '../tap/tap-config-ids.ts';
 import { makeClustersView } from '../admin/views/clusters-view.ts';
+import { skippedFilters } from '../admin/views/skipped-filters.ts';
+import { knownExtensions } from '../resources/known-extensions.ts';
 import { makeConfigView } from '../admin/views/config-view.ts';
 
 const log = getLogger('admin');
@@ -85,9 +87,15 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       ownModules: configuration.resolved.adminPages.map(({ module }) => module.entry),
       log: (level, text) => log.log(level, text),
     }),
+    skippedFilters: () =>
+      skippedFilters(configuration.store, configuration.resolved.filterSkips, isKnownType),
     explain: async (asked) => await input.pool.explain(asked, EXPLAIN_LIMIT_MS),
     log: log.log,
   };
+}
+
+function isKnownType(type: string): boolean {
+  return knownExtensions().some((known) => known.type === type);
 }
 
 function makeRecentView({ parts: { recent }, pool }: AdminContextInput): RecentView {

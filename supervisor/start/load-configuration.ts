@@ -18,6 +18,7 @@ import {
   type BootstrapResolution,
 } from '../resources/bootstrap/resolve-bootstrap.ts';
 import { readDisabledExtensions } from '../resources/disabled-extensions.ts';
+import { FilterSkips } from '../resolved/filter-skips.ts';
 import type { ResolvedBootstrap } from '../resolved/resolved-bootstrap.ts';
 import { ResourceStore } from '../store/resource-store.ts';
 import { readDiskLayer, readStaticLayer, type LayerValues } from '../runtime/runtime-layers.ts';
@@ -48,15 +49,19 @@ const log = getLogger('misc');
 export async function loadConfiguration(options: Options, clock: Clock): Promise<Configuration> {
   const disabled = readDisabledExtensions(options.disabledExtensions);
   for (const { level, text } of disabled.notes) log.log(level, text);
+  const filterSkips = new FilterSkips(options.skippedFilters);
   const overrides = {
     ...options,
     disabledExtensions: disabled.names,
+    filterSkips,
     isForValidation: options.mode === 'validate',
     skipSecrets: options.mode === 'validate' && options.validateSkipSecrets,
   };
   const { loaded, resolution } = await loadChecked(options, overrides);
   const { bootstrap: resolved, resources } = resolution;
   if (resolved === undefined) throw new Error('a bootstrap with mistakes was accepted');
+  for (const { rule, message } of loaded.warnings)
+    if (rule === 'skipped') filterSkips.note(message);
   const loadedAtMs = clock.wallMs();
   const store = new ResourceStore();
   storeStaticResources(store, resources, loadedAtMs);

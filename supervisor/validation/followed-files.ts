@@ -62,8 +62,7 @@ class FileWalk {
     const areAllKnown = clusters === undefined || clusters.kind === 'path';
     this.#resolver = new ResourceResolver({
       bootstrap,
-      maxRegexProgramSize: resolved.maxRegexProgramSize,
-      disabledExtensions: resolved.disabledExtensions,
+      rules: resolved,
       skipSecrets: options.skipSecrets,
       isKnownCluster: (name) =>
         !areAllKnown || this.#clusters.has(name) || store.get('cluster', name) !== undefined,

@@ -35,7 +35,7 @@ function isUnsupported({ rule }: Problem): boolean {
 }
 
 function hasNoEffect({ rule }: Problem): boolean {
-  return rule === 'no_effect';
+  return rule === 'no_effect' || rule === 'skipped';
 }
 
 function featureOf({ message, place }: Problem): string {

@@ -108,8 +108,7 @@ export class DynamicConfiguration {
     this.#turns = new LoopTurns(clock);
     this.#resolver = new ResourceResolver({
       bootstrap: options.bootstrap,
-      maxRegexProgramSize: options.resolved.maxRegexProgramSize,
-      disabledExtensions: options.resolved.disabledExtensions,
+      rules: options.resolved,
       isKnownCluster: (name) => {
         const { active, warming } = store.get('cluster', name) ?? {};
         return active !== undefined || warming !== undefined;

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startDataPlane } from '../support/parts/data-plane.ts';
+import { direct, prefix, route } from '../support/parts/routes.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
+import { PIPELINED_REQUESTS, pipeliningOnce } from '../support/peers/hostile/pipelining.ts';
 import { startHttpUpstream, startRawUpstream } from '../support/peers/upstream.ts';
 
 const HEAD_END = '\r\n\r\n';
@@ -103,6 +105,11 @@ describe('proxying', () => {
     const answers = await client.until('/p19.');
     assert.deepEqual(answers.match(/\/p\d+\./g), paths);
     client.destroy();
+  });
+
+  it('answers thousands of requests of one write in order, in turns of the loop', async () => {
+    await using plane = await startDataPlane({ routes: [route(prefix('/'), direct())] });
+    assert.equal(await pipeliningOnce(plane.port), PIPELINED_REQUESTS);
   });
 
   it('passes bodies of every size and framing in both directions', async () => {

@@ -5,7 +5,7 @@
 import type { CertificateInfo, TlsInfo } from '../net/connection-info.ts';
 import { anyGrpcStatusOf } from '../stream/grpc-status.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
-import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
+import { filterStateOf, keptStructOf, type StreamInfo } from '../stream/stream-info.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import { metadataMessage } from './metadata-message.ts';
 import {
@@ -14,6 +14,7 @@ import {
   CelType,
   CelUint,
   HeadersMap,
+  JsonMap,
   NO_SUCH_KEY,
   type CelMap,
   type CelValue,
@@ -228,7 +229,9 @@ class FilterStateMap implements CelMap {
   }
 
   get(key: CelValue): CelValue | undefined {
-    return typeof key === 'string' ? filterStateOf(this.#info, key) : undefined;
+    if (typeof key !== 'string') return undefined;
+    const struct = keptStructOf(this.#info, key);
+    return struct === undefined ? filterStateOf(this.#info, key) : new JsonMap(struct);
   }
 
   keys(): readonly CelValue[] {

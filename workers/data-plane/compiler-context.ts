@@ -1,4 +1,5 @@
 /** What compiling listeners needs of the worker, and what comes of the last filter of a chain. */
+import type { QuotaClients } from '../filters/http/rate-limit-quota/quota-clients.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
@@ -35,6 +36,7 @@ export interface CompilerContext {
   readonly secrets: SecretStore;
   readonly extensions: ExtensionStore;
   readonly scripts: ScriptModules;
+  readonly quotas: QuotaClients;
   readonly startTasks: StartTasks;
   readonly overload: OverloadGate;
   readonly drain: DrainState;

@@ -3,6 +3,7 @@
  * traffic. The loop knows nothing of HTTP, the data plane nothing of the channel.
  */
 import type { OperatedConnections } from '../connections/operated-connections.ts';
+import type { QuotaClients } from '../filters/http/rate-limit-quota/quota-clients.ts';
 import type { ScriptModules } from '../filters/http/script/script-modules.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
@@ -46,6 +47,8 @@ export interface DataPlane {
   setHealthCheckFailed(failed: boolean): void;
   /** Modules of the operator. */
   readonly scripts: Pick<ScriptModules, 'disable' | 'list' | 'prepare' | 'use' | 'drop' | 'maps'>;
+  /** Quotas of requests that workers share. */
+  readonly quotas: Pick<QuotaClients, 'take'>;
   setCheckingWorkers(workers: readonly number[]): void;
   /** What would become of a request; takes turns with traffic, and changes nothing. */
   explain(asked: AskedRequest): Promise<Explanation>;

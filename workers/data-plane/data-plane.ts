@@ -2,6 +2,7 @@
  * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything
  * that the receive loop commands ends here; nothing here knows of the channel.
  */
+import { QuotaClients } from '../filters/http/rate-limit-quota/quota-clients.ts';
 import type { AskedRequest, Explanation } from '../../shared/explain/explanation.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
@@ -95,6 +96,7 @@ class WorkerDataPlane implements DataPlane {
       runtime: this.#runtime,
       secrets: this.#secrets,
       log: (line) => env.log('debug', 'connection', line),
+      node: env.heritage.node,
       ownLocality: { region: '', subZone: '', ...env.heritage.node },
       localClusterName: env.heritage.localCluster,
       duty: checkingDuty(env),
@@ -108,7 +110,8 @@ class WorkerDataPlane implements DataPlane {
     this.watches = new RequestWatches({ clock: env.clock, write: env.writeWatched });
     const { watches, refusals } = this;
     const seen = { watches, refusals };
-    const own = { loop: this.#loop, runtime: this.#runtime, scripts, ...seen };
+    const quotas = new QuotaClients(this.#loop, env.notify);
+    const own = { loop: this.#loop, runtime: this.#runtime, scripts, quotas, ...seen };
     const clients = makeClients(env, this.#loop, this.#clusters, this.#runtime);
     this.#accessLogs = makeAccessLogs({ ...env, ...clients, ...own, pages });
     this.#limits = new ConnectionLimits({
@@ -180,6 +183,10 @@ class WorkerDataPlane implements DataPlane {
 
   get scripts(): ScriptModules {
     return this.#compiler.scripts;
+  }
+
+  get quotas(): QuotaClients {
+    return this.#compiler.quotas;
   }
 
   setCheckingWorkers(workers: readonly number[]): void {

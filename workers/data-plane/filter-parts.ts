@@ -101,9 +101,10 @@ function processOf({
   log,
 }: CompilerContext['env']): Pick<
   FilterContext,
-  'nodeCluster' | 'nodeMetadata' | 'isFirstWorker' | 'log'
+  'node' | 'nodeCluster' | 'nodeMetadata' | 'isFirstWorker' | 'log'
 > {
   return {
+    node: heritage.node,
     nodeCluster: heritage.node.cluster,
     nodeMetadata: heritage.node.metadata,
     isFirstWorker: heritage.workerIndex === 0,
@@ -139,11 +140,19 @@ function sharedOf({
   routeDemand,
   extensions,
   scripts,
+  quotas,
   startTasks,
   secrets,
 }: CompilerContext): Pick<
   FilterContext,
-  'taps' | 'services' | 'routeDemand' | 'extensions' | 'scripts' | 'startTasks' | 'secrets'
+  | 'taps'
+  | 'services'
+  | 'routeDemand'
+  | 'extensions'
+  | 'scripts'
+  | 'quotas'
+  | 'startTasks'
+  | 'secrets'
 > {
-  return { taps, services, routeDemand, extensions, scripts, startTasks, secrets };
+  return { taps, services, routeDemand, extensions, scripts, quotas, startTasks, secrets };
 }

@@ -104,9 +104,7 @@ function* compileParts(
       drain,
       explain,
       // A client of `/tap/listen` hears new connections before configured taps do.
-      get watch() {
-        return taps.listened?.connections(resource.name) ?? watched?.watch;
-      },
+      watch: () => taps.listened?.connections(resource.name) ?? watched?.watch,
     };
   };
   const listenerContext = {
@@ -171,6 +169,7 @@ function compileFilters(
     stats: context.env.stats,
     scripts: hostModules(context.scripts, { ...context.env, loop: context.loop }, () => context),
     grpc: context.grpcServices,
+    node: context.env.heritage.node,
     nodeMetadata: context.env.heritage.node.metadata,
     isFirstWorker: context.env.heritage.workerIndex === 0,
     sharedBucket: (options: RateLimitBucket) =>

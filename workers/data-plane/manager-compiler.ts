@@ -42,10 +42,13 @@ const { downstream_rq_too_large: RQ_TOO_LARGE, rs_too_large: RS_TOO_LARGE } =
 
 /** Throws, with nothing changed, when a part cannot be made. */
 export function compileManager(
-  config: HttpConnectionManager,
+  received: HttpConnectionManager,
   listener: ListenerResource,
   context: ChainContext,
 ): CompiledFilter {
+  // An object as large as this comes off the channel as a hash table, which every request would
+  // search; its copy has its members at fixed places.
+  const config = { ...received };
   const { env, loop, runtime } = context;
   const plainRoutes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
@@ -84,9 +87,7 @@ export function compileManager(
     accessLogs: accessLogs.logs,
     rewriteLocalReply: config.localReplies && compileLocalReplies(config.localReplies, runtime),
     routes,
-    get filters() {
-      return filters();
-    },
+    filters,
     terminal: terminalFilter(config, listener, own, context),
     drain: context.drain.viewOf(listener, context.chainDrain),
     tracing: context.watches.around(compileTracing(config, listener, context, filterContext)),

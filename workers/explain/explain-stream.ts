@@ -95,9 +95,10 @@ function explainFilters(
   { parts }: ConnectionManager,
   route: ResolvedRoute | undefined,
 ): NonNullable<Explanation['filters']> {
-  const active = new Set(activeFilters(parts.filters, route));
+  const filters = parts.filters();
+  const active = new Set(activeFilters(filters, route));
   const { switches, perFilterConfig } = route?.filterSettings ?? {};
-  const all = parts.filters.map((filter) => {
+  const all = filters.map((filter) => {
     const { name } = filter;
     const bySwitch = switches?.get(name);
     const takesPart = active.has(filter);

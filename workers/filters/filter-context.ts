@@ -1,5 +1,8 @@
 /** What the filters of one connection manager share. */
+import type { UpstreamHttpOptions } from '../../shared/resources/clusters/cluster.ts';
+import type { QuotaClients } from './http/rate-limit-quota/quota-clients.ts';
 import type { GcpAudience } from '../../shared/resources/clusters/gcp-audience.ts';
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { Metadata } from '../../shared/resources/routes/route.ts';
 import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -29,7 +32,12 @@ import type { BucketState, TokenBucket } from './common/token-bucket.ts';
 export interface CallCluster {
   readonly stats: { readonly calls: CallStats };
   readonly retained: Retained;
-  readonly resource: { readonly metadata?: Metadata; readonly gcpAudience?: GcpAudience };
+  readonly resource: {
+    readonly name: string;
+    readonly metadata?: Metadata;
+    readonly gcpAudience?: GcpAudience;
+    readonly upstreamHttp: Pick<UpstreamHttpOptions, 'protocol'>;
+  };
 }
 
 export interface FilterContext {
@@ -71,8 +79,12 @@ export interface FilterContext {
   readonly extensions: ExtensionStore;
   /** Modules of scripts that this worker has loaded. */
   readonly scripts: ScriptModules;
+  /** Clients of quota services, one for all filters of a service's domain. */
+  readonly quotas: QuotaClients;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
+  /** Who this server is. */
+  readonly node: WorkerHeritage['node'];
   /** What the bootstrap says of the node beside its name and place. */
   readonly nodeMetadata: Struct;
   /** What is being recorded now. */

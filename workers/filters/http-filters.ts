@@ -57,6 +57,8 @@ import { makeFilterChainFilter } from './http/composite/filter-chain.ts';
 import { makeCustomResponseFilter } from './http/custom-response.ts';
 import { makeHttpCacheV2Filter } from './http/cache/http-cache-v2.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
+import { makeAlpnFilter } from './http/istio/alpn.ts';
+import { makePeerMetadataFilter } from './http/istio/peer-metadata.ts';
 import { makeDiscoveredFilter } from './http/discovered.ts';
 
 /** The router ends a chain and is made with it. */
@@ -113,6 +115,8 @@ const FACTORIES: KindTable<FilterBeforeRouter, [FilterContext], FilterFactory> =
   cache: makeHttpCacheFilter,
   cache_v2: makeHttpCacheV2Filter,
   rate_limit_quota: makeRateLimitQuotaFilter,
+  istio_alpn: makeAlpnFilter,
+  peer_metadata: makePeerMetadataFilter,
   custom_response: makeCustomResponseFilter,
   composite: (filter, context) => makeCompositeFilter(filter, context, makeFilterFactory),
   filter_chain: (filter, context) => makeFilterChainFilter(filter, context, makeFilterFactory),

@@ -1,5 +1,6 @@
 /** What the network filters in front of a chain's last one may use of their worker. */
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Struct } from '../../shared/text/dictionary.ts';
 import type { Runtime } from '../loop/runtime.ts';
@@ -18,6 +19,8 @@ export interface NetworkFilterContext {
   readonly scripts: HostModules;
   /** gRPC calls to services. */
   readonly grpc: GrpcServices;
+  /** Who this server is. */
+  readonly node: WorkerHeritage['node'];
   /** What the bootstrap says of this node beside its name and place. */
   readonly nodeMetadata: Struct;
   /** One worker may count what Envoy's main thread counts. */

@@ -8,6 +8,7 @@ import { makeExtAuthzGate } from './network/ext-authz.ts';
 import { makeGeoipGate } from './network/geoip.ts';
 import { makeRateLimitGate } from './network/local-rate-limit.ts';
 import { makeAskedRateLimitGate } from './network/rate-limit.ts';
+import { makeMetadataExchangeGate } from './network/metadata-exchange.ts';
 import { makeRbacGate } from './network/rbac.ts';
 import { makeScriptGate } from './network/script/script-gate.ts';
 import { makeFilterStateGate } from './network/set-filter-state.ts';
@@ -25,4 +26,5 @@ export const GATES = new KindTable<GateFilter, [NetworkFilterContext], NetworkGa
   sni_dynamic_forward_proxy: makeSniForwardProxyGate,
   network_geoip: makeGeoipGate,
   network_script: makeScriptGate,
+  metadata_exchange: makeMetadataExchangeGate,
 });

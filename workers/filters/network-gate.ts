@@ -19,6 +19,14 @@ type GateVerdict = boolean | number | Waiting;
 /** Called once, later than the question returned. */
 export type Resume = (mayPass: boolean) => void;
 
+/** Takes a message off the beginning of what a client sends. */
+export interface FirstBytesTaker {
+  /** The rest; undefined while more of the message has to come. */
+  take(bytes: Buffer): Buffer | undefined;
+  /** The client sends nothing more: what was kept is no message. */
+  takeLast(): Buffer;
+}
+
 export interface NetworkGate {
   /** Asked before the chain's last filter begins its work; false closes the connection. */
   onConnection?(info: StreamInfo, resume: Resume): GateVerdict;
@@ -27,6 +35,11 @@ export interface NetworkGate {
    * comes during a wait is kept.
    */
   onFirstBytes?(info: StreamInfo, resume: Resume): GateVerdict;
+  /**
+   * Begins with the first bytes, before any gate is asked about them: what it takes of them is its
+   * own.
+   */
+  exchange?(info: StreamInfo, write: (message: Buffer) => void): FirstBytesTaker;
   /** A connection that `onConnection` let pass is over. */
   onEnd?(): void;
   release(): void;

@@ -21,6 +21,7 @@ export class HeadReader {
   readonly #text: HeadText;
   readonly #limits: MessageLimits;
   readonly #parse: ParseHead;
+  #isLineChecked = false;
   /** Bytes of the last head that its last read brought. */
   taken = 0;
   /** Why the last head is refused. */
@@ -38,9 +39,12 @@ export class HeadReader {
     return this.#text.isEmpty;
   }
 
-  /** The first line of a head of which the rest is missing, once that line is there. */
-  get firstLine(): string | undefined {
-    return this.#text.firstLine;
+  /** What `check` says of the first line of a head whose rest is missing; asked once for a head. */
+  earlyError(check: (line: string) => ParseError | undefined): ParseError | undefined {
+    const line = this.#isLineChecked ? undefined : this.#text.firstLine;
+    if (line === undefined) return undefined;
+    this.#isLineChecked = true;
+    return check(line);
   }
 
   /**
@@ -49,6 +53,7 @@ export class HeadReader {
    */
   read(input: Buffer, start: number, end: number): HeaderMap | undefined {
     const { stored } = this.#text;
+    if (stored === 0) this.#isLineChecked = false;
     const text = this.#text.read(input, start, end);
     this.error = undefined;
     if (text === undefined) {

@@ -2,8 +2,6 @@
  * Gathers the bytes of a message's head until it is complete. In nearly every case one read holds
  * the whole head and nothing is stored; a head that drips in is kept as text up to the limit.
  */
-import { holdsHeadEnd } from './header-block.ts';
-
 /** Most heads are shorter than this, so that a body in the same read is not turned into text. */
 const FIRST_LOOK = 2048;
 
@@ -71,4 +69,9 @@ export class HeadText {
     this.#stored += piece.length;
     return undefined;
   }
+}
+
+/** True when `text` holds the empty line that ends a head. */
+function holdsHeadEnd(text: string): boolean {
+  return text.indexOf('\n\r\n') >= 0 || text.indexOf('\n\n') >= 0;
 }

@@ -14,6 +14,8 @@
 import type { HeaderMap } from '../stream/header-map.ts';
 import { HeaderKind, headerName } from '../stream/header-names.ts';
 import { isAuthority, isContentLength } from '../stream/permitted.ts';
+import { keepOnlyTrailers, MAX_NOMINATED, NOT_NOMINABLE } from './hop-headers.ts';
+import { KnownBlocks, type ParsedBlock } from './known-blocks.ts';
 import type { MessageLimits } from './message-limits.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
@@ -25,27 +27,17 @@ const TAB = 0x09;
  */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
-/** Headers that `connection` may name; each costs a walk through all of them. */
-const MAX_NOMINATED = 32;
-/** Names that `connection` must not nominate: removing them would change what the message means. */
-const NOT_NOMINABLE = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-]);
-
 type HeaderBlockLimits = Pick<
   MessageLimits,
   'maxHeaderCount' | 'allowChunkedLength' | 'ignoresUpgrade'
 >;
 
+/** Of all connections of the worker. */
+const knownBlocks = new KnownBlocks();
+
 /** One per connection and direction; holds the facts of the block parsed last. */
-export class HeaderBlockParser {
+export class HeaderBlockParser implements ParsedBlock {
   readonly #limits: HeaderBlockLimits;
-  /** -1 without a content-length. */
   contentLength = -1;
   chunked = false;
   sawClose = false;
@@ -54,8 +46,9 @@ export class HeaderBlockParser {
   hostCount = 0;
   /** Where the body begins, behind the empty line. */
   end = 0;
-  /** Bytes of the header lines as Envoy counts them: without the space behind a colon. */
   headerBytes = 0;
+  lines = 0;
+  isRequest = false;
   #upgradeNominated = false;
   #upgrade = '';
   /**
@@ -73,6 +66,10 @@ export class HeaderBlockParser {
     this.#limits = limits;
   }
 
+  get maxLines(): number {
+    return this.#limits.maxHeaderCount;
+  }
+
   /**
    * Parses lines from `start` up to and with the empty line into `headers`. `text` holds that empty
    * line. `isRequest` keeps `upgrade` only where `connection` names it and refuses what only
@@ -84,6 +81,15 @@ export class HeaderBlockParser {
     headers: HeaderMap,
     isRequest: boolean,
   ): ParseError | undefined {
+    this.isRequest = isRequest;
+    const length = knownBlocks.recall(text, start, headers, this);
+    if (length === 0) return this.#parseLines(text, start, headers);
+    this.end = start + length;
+    // The block was looked at when it was parsed, the first line of this message was not.
+    return FORBIDDEN.test(text.slice(0, start)) ? parseErrors.invalidCharacters : undefined;
+  }
+
+  #parseLines(text: string, start: number, headers: HeaderMap): ParseError | undefined {
     this.#reset();
     let at = start;
     let count = 0;
@@ -95,11 +101,18 @@ export class HeaderBlockParser {
       if (lineEnd === at) {
         this.end = next;
         this.headerBytes = Math.max(at - start - count, 0);
-        return FORBIDDEN.test(next === text.length ? text : text.slice(0, next))
-          ? parseErrors.invalidCharacters
-          : this.#conclude(headers, isRequest);
+        this.lines = count;
+        if (FORBIDDEN.test(next === text.length ? text : text.slice(0, next))) {
+          return parseErrors.invalidCharacters;
+        }
+        const isCommon = this.#isCommon;
+        const error = this.#conclude(headers);
+        if (error === undefined && isCommon) {
+          knownBlocks.note(text.slice(start, next), headers, this);
+        }
+        return error;
       }
-      if (++count > this.#limits.maxHeaderCount) return parseErrors.tooManyHeaders;
+      if (++count > this.maxLines) return parseErrors.tooManyHeaders;
       const error = this.#line(text, at, lineEnd, headers);
       if (error !== undefined) return error;
       at = next;
@@ -231,7 +244,12 @@ export class HeaderBlockParser {
     return undefined;
   }
 
-  #conclude(headers: HeaderMap, isRequest: boolean): ParseError | undefined {
+  /** Says the same under all limits. */
+  get #isCommon(): boolean {
+    return this.#upgrade === '' && (this.#transferEncodings === 0 || this.contentLength < 0);
+  }
+
+  #conclude(headers: HeaderMap): ParseError | undefined {
     if (this.#transferEncodings > 0 && this.contentLength >= 0) {
       if (!this.#limits.allowChunkedLength) return parseErrors.lengthAndChunked;
       if (this.#isOddCoding) return parseErrors.transferEncoding;
@@ -242,9 +260,9 @@ export class HeaderBlockParser {
     if (this.#upgrade !== '') this.#dropIgnored();
     if (this.#upgrade !== '' && this.#upgradeNominated) {
       this.#store('upgrade', this.#upgrade, headers);
-      if (isRequest) this.#keepHopOptions(headers);
+      if (this.isRequest) this.#keepHopOptions(headers);
     }
-    if (!isRequest) return undefined;
+    if (!this.isRequest) return undefined;
     if (this.#sawTe) keepOnlyTrailers(headers);
     if (this.#nominated !== undefined) for (const name of this.#nominated) headers.remove(name);
     return undefined;
@@ -265,16 +283,4 @@ export class HeaderBlockParser {
     const value = this.#nominated === undefined ? this.#hopOptions : 'upgrade';
     headers.addParsed('connection', value, 'Connection');
   }
-}
-
-function keepOnlyTrailers(headers: HeaderMap): void {
-  const value = headers.getAll('te') ?? '';
-  const codings = value.split(',').map((part) => part.trim().toLowerCase());
-  if (codings.includes('trailers')) headers.set('te', 'trailers');
-  else headers.remove('te');
-}
-
-/** True when `text` holds the empty line that ends a head. */
-export function holdsHeadEnd(text: string): boolean {
-  return text.indexOf('\n\r\n') >= 0 || text.indexOf('\n\n') >= 0;
 }

@@ -14,6 +14,7 @@ import type {
 } from '../stream/codec.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { Protocol } from '../stream/stream-info.ts';
+import { LateInput } from '../net/late-input.ts';
 import type { Wire } from '../net/wire.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
@@ -32,6 +33,8 @@ import { HTTP1_TRAITS } from './traits.ts';
 
 type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'request_done' | 'upgraded' | 'closed';
 
+/** Requests of one connection that are read in one turn of the loop. */
+const MAX_HEADS_IN_TURN = 32;
 const CR = 0x0d;
 const LF = 0x0a;
 
@@ -51,8 +54,8 @@ export class Http1ServerCodec
   #bodyLeft = 0;
   /** The input of a client that has sent something behind an open request. */
   #pipelined: PipelinedInput | undefined = undefined;
-  /** The request line of a head that drips in was looked at. */
-  #isLineChecked = false;
+  /** Requests that were answered at once were more than a turn has room for. */
+  #late: LateInput | undefined = undefined;
   headerBytesReceived = 0;
   wireBytesReceived = 0;
 
@@ -80,10 +83,21 @@ export class Http1ServerCodec
   }
 
   onData(input: Buffer, start: number, end: number): void {
+    const isLate = this.#late?.isWaiting === true;
+    const next = isLate ? start : this.#readPortion(input, start, end);
+    if (next === undefined) return;
+    this.#late ??= new LateInput(this.wire, (...rest) => this.#readPortion(...rest));
+    this.#late.add(input, next, end);
+  }
+
+  #readPortion(input: Buffer, start: number, end: number): number | undefined {
     let at = start;
+    let heads = 0;
     while (at < end) {
-      if (this.#readState === 'head') at = this.#readHead(input, at, end);
-      else if (this.#readState === 'fixed_body') at = this.#readFixed(input, at, end);
+      if (this.#readState === 'head') {
+        if (heads++ === MAX_HEADS_IN_TURN) return at;
+        at = this.#readHead(input, at, end);
+      } else if (this.#readState === 'fixed_body') at = this.#readFixed(input, at, end);
       else if (this.#readState === 'chunked_body') at = this.#readChunks(input, at, end);
       else if (this.#readState === 'upgraded') at = this.#readUpgraded(input, at, end);
       else if (this.#readState === 'request_done') {
@@ -91,6 +105,7 @@ export class Http1ServerCodec
         break;
       } else break;
     }
+    return undefined;
   }
 
   onTransportClosed(): void {
@@ -143,8 +158,10 @@ export class Http1ServerCodec
     const headers = this.#head.read(input, start, end);
     if (headers === undefined) {
       this.wireBytesReceived += end - start;
-      if (this.#head.error === undefined) this.#checkFirstLine();
-      else this.#refuse(this.#head.error);
+      // A request line that is none is refused without the rest of the head.
+      const error =
+        this.#head.error ?? this.#head.earlyError((line) => earlyLineError(line, this.limits));
+      if (error !== undefined) this.#refuse(error);
       return end;
     }
     this.headerBytesReceived = this.#block.headerBytes;
@@ -156,16 +173,6 @@ export class Http1ServerCodec
     }
     this.#beginRequest(headers);
     return start + this.#head.taken;
-  }
-
-  /** A request line that is none is refused without the rest of the head. */
-  #checkFirstLine(): void {
-    if (this.#isLineChecked) return;
-    const line = this.#head.firstLine;
-    if (line === undefined) return;
-    this.#isLineChecked = true;
-    const error = earlyLineError(line, this.limits);
-    if (error !== undefined) this.#refuse(error);
   }
 
   /**
@@ -187,7 +194,6 @@ export class Http1ServerCodec
     this.headerBytesReceived = 0;
     this.wireBytesReceived = 0;
     this.beginExchange();
-    this.#isLineChecked = false;
     this.#stream = this.owner.newStream(this);
   }
 

@@ -54,6 +54,8 @@ export class FrameReader {
   #kept: Buffer = EMPTY;
   #keptLength = 0;
   #header: FrameHeader = { length: 0, type: 0, flags: 0, stream: 0 };
+  /** What is left of the present portion. */
+  #workLeft = 0;
   /** What is left of the data of a DATA frame and of its padding. */
   #dataLeft = 0;
   #paddingLeft = 0;
@@ -69,13 +71,20 @@ export class FrameReader {
     this.#kept = EMPTY;
   }
 
-  read(input: Buffer, start: number, end: number): void {
+  /**
+   * Reads as many frames as one connection may have of a turn of the loop. Gives where it stopped;
+   * undefined when nothing is left to do.
+   */
+  readPortion(input: Buffer, start: number, end: number): number | undefined {
     let at = start;
+    this.#workLeft = PORTION;
     while (this.#state !== 'stopped') {
+      if (this.#workLeft <= 0) return at;
       const next = this.#step(input, at, end);
-      if (next === undefined) return;
+      if (next === undefined) return undefined;
       at = next;
     }
+    return undefined;
   }
 
   /** Reads one part of a frame; undefined when the input does not reach. */
@@ -115,6 +124,7 @@ export class FrameReader {
     const flags = input[at + 4] ?? 0;
     const header = { length, type, flags, stream: readNumber31(input, at + 5) };
     this.#header = header;
+    this.#workLeft -= workOf(header);
     if (length > this.#maxFrameBytes) {
       this.stop();
       refuseLength(this.#receiver, header);
@@ -228,6 +238,26 @@ export class Preface {
     if (!this.#left.startsWith(piece)) return undefined;
     this.#left = this.#left.slice(length);
     return start + length;
+  }
+}
+
+/** A peer has several messages of header blocks or hundreds of other frames of one turn. */
+const PORTION = 512;
+const WORK_PER_BLOCK = 16;
+const WORK_PER_SETTINGS = 4;
+/** A block's fields cost by their number; the least that one has on the wire is a byte. */
+const BLOCK_BYTES_PER_WORK = 64;
+
+/** What a frame costs, in units of the cheapest. */
+function workOf({ type, length }: FrameHeader): number {
+  switch (type) {
+    case FrameType.headers:
+    case FrameType.continuation:
+      return WORK_PER_BLOCK + Math.floor(length / BLOCK_BYTES_PER_WORK);
+    case FrameType.settings:
+      return WORK_PER_SETTINGS;
+    default:
+      return 1;
   }
 }
 

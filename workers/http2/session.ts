@@ -7,16 +7,8 @@
 import type { Wire } from '../net/wire.ts';
 import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { DataFrames, type DataReceiver } from './data-frames.ts';
-import { type FrameHeader, FrameReader, type FrameReceiver, Preface } from './frame-reader.ts';
-import {
-  CLIENT_PREFACE,
-  DEFAULT_MAX_FRAME_BYTES,
-  ErrorCode,
-  Flag,
-  firstFrames,
-  FrameType,
-  resetFrame,
-} from './frames.ts';
+import type { FrameHeader, FrameReceiver } from './frame-reader.ts';
+import { ErrorCode, Flag, firstFrames, FrameType, resetFrame } from './frames.ts';
 import { FrameWriter, type FrameWriterUser } from './frame-writer.ts';
 import type { HeaderBlock } from './header-block.ts';
 import { type BlockReceiver, HeaderFrames, NOT_CONTINUED } from './header-frames.ts';
@@ -24,7 +16,8 @@ import { Http2Stream, type StreamUser } from './http2-stream.ts';
 import { type Flood, InboundCounts } from './limits/inbound-limits.ts';
 import { MetadataFrames } from './metadata/metadata-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
-import { ReadTurn } from './read-turn.ts';
+import { ReadTurn } from './input/read-turn.ts';
+import { SessionInput } from './input/session-input.ts';
 import type { SessionOptions, SessionUser } from './session-user.ts';
 import { StreamTable } from './stream-table.ts';
 
@@ -40,13 +33,12 @@ export class Http2Session
   readonly counts: InboundCounts;
   readonly user: SessionUser;
   readonly options: SessionOptions;
-  readonly #reader: FrameReader;
+  readonly #input: SessionInput;
   readonly headers: HeaderFrames;
   readonly #control: ControlFrames;
   readonly #data: DataFrames;
   /** Absent where METADATA is an unknown frame. */
   readonly metadata: MetadataFrames | undefined;
-  readonly #preface: Preface;
   /** True of a client that began with the preface. */
   hasBegun = false;
   sawSettings = false;
@@ -57,18 +49,17 @@ export class Http2Session
   constructor(wire: Wire, user: SessionUser, options: SessionOptions) {
     this.user = user;
     this.options = options;
-    this.#preface = new Preface(options.isServer ? CLIENT_PREFACE : '');
     this.peer = new PeerSettings(options.isServer);
     this.table = new StreamTable(options.isServer);
     this.counts = new InboundCounts(options);
-    this.#reader = new FrameReader(this, DEFAULT_MAX_FRAME_BYTES);
-    this.headers = new HeaderFrames(this, options.maxBlockBytes);
+    this.headers = new HeaderFrames(this, options);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
     this.metadata =
       options.maxMetadataBytes > 0 ? new MetadataFrames(this, options.maxMetadataBytes) : undefined;
     this.writer = new FrameWriter(wire, this, options, user.stats);
     this.turn = new ReadTurn(wire, this.writer.counts);
+    this.#input = new SessionInput(wire, this);
   }
 
   /** Says what this side wants, before anything else. */
@@ -77,20 +68,17 @@ export class Http2Session
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    const at = this.#preface.read(input, start, end);
-    if (at === undefined) {
-      this.refuseFrame(undefined, 'Received bad client magic byte string');
-      return;
-    }
+    this.#input.onData(input, start, end);
+  }
+
+  onBadPreface(): void {
+    this.refuseFrame(undefined, 'Received bad client magic byte string');
+  }
+
+  /** The preface, or its beginning, is right. */
+  onPreface(): void {
     if (!this.hasBegun && this.options.isServer) this.user.onBegun?.();
     this.hasBegun = true;
-    if (!this.#preface.isWhole) return;
-    this.turn.begin();
-    try {
-      this.#reader.read(input, at, end);
-    } finally {
-      this.turn.end();
-    }
   }
 
   /** Opens a stream of this side; undefined when there are no numbers left. */
@@ -133,7 +121,7 @@ export class Http2Session
   /** Reads no more. */
   stop(): void {
     this.isOver = true;
-    this.#reader.stop();
+    this.#input.stop();
   }
 
   /** The transport is gone: open streams hear of it. */

@@ -17,7 +17,7 @@ export interface CompiledChain {
   readonly server: ChainServer | undefined;
   readonly tls: DownstreamTlsFactory | undefined;
   /** Who looks at the bytes of its connections; undefined: nobody. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: () => Watch | undefined;
   /** The drain of this version of it. */
   readonly drain: ChainDrain;
   /** Absent where it does not serve HTTP. */

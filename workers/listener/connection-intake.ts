@@ -206,7 +206,8 @@ export class ConnectionIntake {
   }
 
   #serve(version: CompiledListener, chain: CompiledChain, open: OpenTransport): void {
-    const { server, tls, watch } = chain;
+    const { server, tls } = chain;
+    const watch = chain.watch?.();
     if (server === undefined) return;
     const { loop } = this.#context;
     const counts = this.#listener.counts;

@@ -80,18 +80,12 @@ export class DrainState {
     };
   }
 
-  viewOf({ name, drainsOnHealthCheckFailure }: DrainedListener, chain: ChainDrain): DrainControl {
-    const isFailed = (): boolean => this.isHealthCheckFailed;
-    return {
-      shouldClose: () =>
-        (drainsOnHealthCheckFailure && isFailed()) || this.#shouldClose(name, chain),
-      get isHealthCheckFailed() {
-        return isFailed();
-      },
-    };
+  viewOf(listener: DrainedListener, chain: ChainDrain): DrainControl {
+    return new DrainView(this, listener, chain);
   }
 
-  #shouldClose(listener: string, chain: ChainDrain): boolean {
+  /** Whether a connection of the listener and chain closes with its present answer. */
+  shouldClose(listener: string, chain: ChainDrain): boolean {
     const drain = this.#drainOf(listener) ?? chain.drain;
     if (drain === undefined) return false;
     if (drain.immediate) return true;
@@ -103,5 +97,28 @@ export class DrainState {
 
   #drainOf(listener: string): Drain | undefined {
     return this.#ofAll ?? this.#ofListener.get(listener);
+  }
+}
+
+/** What the connections of one chain see of the drains. */
+class DrainView implements DrainControl {
+  readonly #drains: DrainState;
+  readonly #listener: DrainedListener;
+  readonly #chain: ChainDrain;
+
+  constructor(drains: DrainState, listener: DrainedListener, chain: ChainDrain) {
+    this.#drains = drains;
+    this.#listener = listener;
+    this.#chain = chain;
+  }
+
+  get isHealthCheckFailed(): boolean {
+    return this.#drains.isHealthCheckFailed;
+  }
+
+  shouldClose(): boolean {
+    const { name, drainsOnHealthCheckFailure } = this.#listener;
+    if (drainsOnHealthCheckFailure && this.isHealthCheckFailed) return true;
+    return this.#drains.shouldClose(name, this.#chain);
   }
 }

@@ -23,7 +23,7 @@ export interface TransportUse {
   readonly handler: TransportHandler;
   readonly server: ChainServer;
   readonly tls: CompiledChain['tls'];
-  readonly watch: CompiledChain['watch'];
+  readonly watch: Watch | undefined;
 }
 
 /** A connection of which nothing was read yet. */

@@ -31,6 +31,8 @@ export class OverloadGate {
     { readonly timeout: ScaledTimeout; list: TimerList; ms: number }
   >();
   #state: OverloadState = CALM;
+  /** Some point sheds; asked before the table of points is searched, at every request. */
+  #isShedding = false;
 
   constructor(options: OverloadGateOptions) {
     this.#options = options;
@@ -38,6 +40,7 @@ export class OverloadGate {
 
   set state(state: OverloadState) {
     this.#state = state;
+    this.#isShedding = Object.keys(state.shed).length > 0;
     for (const { timeout, list, ms } of this.#lists.values()) {
       list.setDelay(this.#scaled(timeout, ms));
     }
@@ -60,6 +63,7 @@ export class OverloadGate {
 
   /** Counts what it refuses. */
   sheds(point: ShedPoint): boolean {
+    if (!this.#isShedding) return false;
     const share = this.#state.shed[point];
     if (share === undefined || !this.#falls(share)) return false;
     const { stats } = this.#options;

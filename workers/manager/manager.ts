@@ -47,7 +47,8 @@ export interface ManagerParts {
   readonly accessLogs: readonly AccessLog[];
   readonly rewriteLocalReply: LocalReplyRewriter | undefined;
   readonly routes: RouteSource;
-  readonly filters: readonly FilterFactory[];
+  /** Those before the terminal one; asked for at each request. */
+  readonly filters: () => readonly FilterFactory[];
   readonly terminal: TerminalFilterFactory;
   readonly drain: DrainControl;
   /** Undefined: requests are not traced. */

@@ -248,8 +248,9 @@ export class HttpStream extends AnsweringStream implements RequestDecoder, Chain
   }
 
   #buildChain(): void {
-    const { filters, terminal } = this.manager.parts;
-    this.terminal = terminal.create(this);
+    const { parts } = this.manager;
+    this.terminal = parts.terminal.create(this);
+    const filters = parts.filters();
     if (filters.length === 0) return;
     const active = filtersOfStream(filters, this.info.route);
     if (active.length > 0) this.chain = new FilterChain(this, active, this.terminal);

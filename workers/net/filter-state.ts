@@ -1,8 +1,11 @@
 /** What filters keep under keys for those behind them: texts, of which some may be hashed. */
+import type { Struct } from '../../shared/text/dictionary.ts';
+
 export class FilterState extends Map<string, string> {
   readonly #hashable = new Set<string>();
   /** The JSON form of what is more than a text. */
   #messages: Map<string, string> | undefined = undefined;
+  #structs: Map<string, Struct> | undefined = undefined;
   /** The fields of those whose fields may be asked for. */
   #fields: Map<string, ReadonlyMap<string, string>> | undefined = undefined;
 
@@ -15,6 +18,7 @@ export class FilterState extends Map<string, string> {
     else this.#hashable.delete(key);
     this.#messages?.delete(key);
     this.#fields?.delete(key);
+    this.#structs?.delete(key);
   }
 
   /** Likewise an object that logs may write as JSON. */
@@ -33,6 +37,18 @@ export class FilterState extends Map<string, string> {
   jsonOf(key: string): string | undefined {
     const value = this.get(key);
     return value === undefined ? undefined : (this.#messages?.get(key) ?? JSON.stringify(value));
+  }
+
+  /** A google.protobuf.Struct that is kept under the key; undefined for everything else. */
+  structOf(key: string): Struct | undefined {
+    return this.#structs?.get(key);
+  }
+
+  /** Keeps a google.protobuf.Struct: its bytes, and what expressions read. */
+  keepStruct(key: string, bytes: string, struct: Struct): void {
+    const json = { '@type': 'type.googleapis.com/google.protobuf.Struct', value: struct };
+    this.keepMessage(key, bytes, JSON.stringify(json));
+    (this.#structs ??= new Map()).set(key, struct);
   }
 
   /** The field of an object that has fields. */

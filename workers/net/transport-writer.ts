@@ -1,6 +1,7 @@
 /**
- * The side of a transport that writes: text is gathered and leaves at the end of the event, longer
- * pieces are copied into pooled blocks, and the handler hears when more waits than the limit allows.
+ * The side of a transport that writes: text is gathered and leaves at the end of the loop's turn,
+ * longer pieces are copied into pooled blocks, and the handler hears when more waits than the limit
+ * allows.
  *
  * Text is latin-1, because the runtime copies a short string to the stack and tries to send it at
  * once: no buffer, no request object.
@@ -87,8 +88,7 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
   }
 
   gatherTurns(observer?: WriteObserver): boolean {
-    // A socket takes nothing once its peer has ended, which may be in the same turn.
-    if (this.carrier instanceof SocketStream) return false;
+    if (this.#writesPerEvent) return false;
     this.#gathered ??= new OpenBlock();
     this.observer = observer;
     return true;
@@ -100,15 +100,21 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
     this.handler.onWriteBlocked((this.isBlocked = true));
   }
 
-  /** What earlier events of the turn wrote still leaves; what waits longer is lost. */
+  /** A socket takes nothing once its peer has ended, which may be in the same turn. */
+  get #writesPerEvent(): boolean {
+    return this.carrier instanceof SocketStream;
+  }
+
+  /** What the events of the turn wrote still leaves; what waits longer is lost. */
   protected writeLast(): void {
     const text = this.#text;
     const gathered = this.#gathered;
     this.#text = '';
     const length = text.length + (gathered?.length ?? 0);
-    if (gathered === undefined || length === 0) return;
+    if (length === 0 || this.#writesPerEvent) return;
     this.countSent(length);
-    gathered.writeTo(this.stream, text);
+    if (gathered === undefined) this.stream.writeText(text);
+    else gathered.writeTo(this.stream, text);
   }
 
   protected dropWrites(): void {
@@ -132,7 +138,7 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
   #markDirty(): void {
     if (this.#isDirty) return;
     this.#isDirty = true;
-    if (this.#gathered !== undefined) this.loop.turnEnd.add(this);
-    else this.loop.flushLater(this);
+    if (this.#writesPerEvent) this.loop.flushLater(this);
+    else this.loop.turnEnd.add(this);
   }
 }

@@ -77,6 +77,24 @@ export class Transport extends TransportWriter implements Flushable, Wire, ByteS
     this.loop.flushLater(task);
   }
 
+  readLater(takeStep: () => boolean): void {
+    this.pauseReading(true);
+    this.loop.slices.add(() => this.#isReadOver(takeStep));
+  }
+
+  #isReadOver(takeStep: () => boolean): boolean {
+    if (this.isClosed) return true;
+    this.loop.current = undefined;
+    let isOver = true;
+    try {
+      isOver = takeStep();
+    } catch (error) {
+      this.loop.failed(error, this);
+    }
+    if (isOver) this.pauseReading(false);
+    return isOver;
+  }
+
   pauseReading(paused: boolean): void {
     this.#pauses += paused ? 1 : -1;
     if (this.isClosed) return;

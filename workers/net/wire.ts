@@ -29,6 +29,11 @@ export interface Wire {
   afterRecords?(task: Flushable): boolean;
   /** Calls `task.flush` when the present event ends. */
   defer(task: Flushable): void;
+  /**
+   * Calls `takeStep` in slices of later turns of the loop, which all connections share, until it
+   * says that nothing is left. Reads nothing meanwhile. Absent where all is read at once.
+   */
+  readLater?(takeStep: () => boolean): void;
   /** Sends what was written and then the end of this direction, where one can end alone. */
   endWriting?(): void;
 }

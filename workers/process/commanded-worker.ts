@@ -161,7 +161,7 @@ export class CommandedWorker {
     }
   }
 
-  #obeyRest(command: ScriptCommand | WatchCommand, { scripts, watches }: DataPlane): void {
+  #obeyRest(command: ScriptCommand | WatchCommand, { scripts, watches, quotas }: DataPlane): void {
     switch (command.kind) {
       case 'watch_requests':
         return watches.watch(command.order);
@@ -169,6 +169,8 @@ export class CommandedWorker {
         return scripts.disable(command.module);
       case 'shared_changed':
         return scripts.maps.take(command);
+      case 'quota_command':
+        return quotas.take(command);
       case 'scripts':
         return void stepOfScripts(command, scripts).then((answer) => this.#reply(answer));
       default:

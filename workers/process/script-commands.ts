@@ -7,7 +7,7 @@ import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 
 export type ScriptCommand = Extract<
   SupervisorToWorker,
-  { readonly kind: 'disable_script' | 'scripts' | 'shared_changed' }
+  { readonly kind: 'disable_script' | 'quota_command' | 'scripts' | 'shared_changed' }
 >;
 
 type Scripts = DataPlane['scripts'];

@@ -101,6 +101,11 @@ export class HeaderMap {
     this.originalNames?.push(written);
   }
 
+  /** Adds entries that came through a parser before. */
+  takeParsed(fields: readonly string[]): void {
+    for (const part of fields) this.#fields.push(part);
+  }
+
   /** Appends to the first entry of `name` with `separator` between, or adds it. */
   append(name: string, value: string, separator = ','): void {
     const fields = this.#fields;

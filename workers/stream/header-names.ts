@@ -47,9 +47,8 @@ function learn(raw: string): HeaderName | undefined {
   const found = known.get(lower) ?? { name: lower, kind: HeaderKind.ordinary };
   if (learned < MAX_LEARNED && raw.length <= MAX_LEARNED_LENGTH) {
     learned++;
-    // A slice of a header block would keep the whole block alive.
-    const key = Buffer.from(raw, 'latin1').toString('latin1');
-    const name = Buffer.from(found.name, 'latin1').toString('latin1');
+    const key = interned(raw);
+    const name = interned(found.name);
     const own = known.get(name) ?? { name, kind: found.kind };
     known.set(key, own);
     if (key !== name) known.set(name, own);
@@ -58,7 +57,17 @@ function learn(raw: string): HeaderName | undefined {
   return found;
 }
 
-function define(name: string, kind: number): void {
+/**
+ * The runtime's one copy of this text: what literals of the code are, so that a comparison with one
+ * compares pointers. A slice of a header block would also keep the whole block alive.
+ */
+function interned(text: string): string {
+  const own = Buffer.from(text, 'latin1').toString('latin1');
+  return Object.keys({ [own]: undefined })[0] ?? own;
+}
+
+function define(text: string, kind: number): void {
+  const name = interned(text);
   const entry = { name, kind };
   known.set(name, entry);
   known.set(titleCase(name), entry);

@@ -165,6 +165,12 @@ export function filterStateOf(info: StreamInfo, key: string): string | undefined
   return info.filterState?.get(key) ?? info.connection.filterState?.get(key);
 }
 
+/** A google.protobuf.Struct that filters keep under the key. */
+export function keptStructOf(info: StreamInfo, key: string): Struct | undefined {
+  const holder = info.filterState?.has(key) === true ? info : info.connection;
+  return holder.filterState?.structOf(key);
+}
+
 /** The same, of objects that can be hashed; undefined for all others. */
 export function hashedFilterStateOf(info: StreamInfo, key: string): string | undefined {
   const holder = info.filterState?.has(key) === true ? info : info.connection;

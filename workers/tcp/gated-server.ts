@@ -13,7 +13,7 @@ import type { Transport } from '../net/transport.ts';
 import { bufferLimit } from '../net/write-blocks.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
-import type { NetworkGate, Waiting } from '../filters/network-gate.ts';
+import type { FirstBytesTaker, NetworkGate, Waiting } from '../filters/network-gate.ts';
 import { EarlyBytes } from './early-bytes.ts';
 
 export function gatedServer(
@@ -53,6 +53,8 @@ class GatedConnection
   #passed = 0;
   /** How many have let its first bytes pass. */
   #asked = 0;
+  /** What takes messages off the client's first bytes; undefined: nothing has come yet. */
+  #takers: FirstBytesTaker[] | undefined = undefined;
   /** What came while a gate waits that has been asked about the first bytes. */
   #early: EarlyBytes | undefined = undefined;
 
@@ -166,6 +168,33 @@ class GatedConnection
   }
 
   onData(input: Buffer, start: number, end: number): void {
+    if (this.#takers === undefined || this.#takers.length > 0) {
+      const rest = this.#takeOff(input.subarray(start, end));
+      if (rest !== undefined && rest.length > 0) this.#pass(rest, 0, rest.length);
+    } else this.#pass(input, start, end);
+  }
+
+  /** Messages before the client's first bytes, in the order of the gates. */
+  #takeOff(bytes: Buffer): Buffer | undefined {
+    this.#takers ??= this.#beginTaking();
+    let rest: Buffer | undefined = bytes;
+    for (let taker = this.#takers[0]; taker !== undefined; taker = this.#takers[0]) {
+      rest = taker.take(rest);
+      if (rest === undefined) return undefined;
+      this.#takers.shift();
+    }
+    return rest;
+  }
+
+  #beginTaking(): FirstBytesTaker[] {
+    const info = this.#info;
+    if (info === undefined) return [];
+    const write = (message: Buffer): void => this.#transport?.writeData(message);
+    const takers = this.#parts.gates.map((gate) => gate.exchange?.(info, write));
+    return takers.filter((taker) => taker !== undefined);
+  }
+
+  #pass(input: Buffer, start: number, end: number): void {
     if (!this.#mayPass && !this.#askFirst()) {
       this.#early?.keep(input.subarray(start, end));
       return;
@@ -174,6 +203,10 @@ class GatedConnection
   }
 
   onRemoteEnd(): void {
+    const [taker] = this.#takers ?? [];
+    this.#takers = [];
+    const rest = taker?.takeLast();
+    if (rest !== undefined && rest.length > 0) this.#pass(rest, 0, rest.length);
     if (!this.#mayPass && !this.#askFirst()) {
       if (this.#early !== undefined) this.#early.hasEnded = true;
       return;

@@ -56,11 +56,13 @@ export interface UpstreamTlsEnv {
   readonly loop: { readonly clock: { readonly wallMs: number } };
 }
 
-/** What a request's own name for its host asks of TLS; empty texts ask nothing. */
+/** What a request asks of TLS towards its host; empty texts ask nothing. */
 export interface UpstreamNames {
   readonly serverName: string;
   /** Has to be among the names of the host's certificate. */
   readonly expectedName: string;
+  /** Offered by ALPN in place of what is configured; absent: as configured. */
+  readonly protocols?: readonly string[] | undefined;
 }
 
 interface ConnectWishes {
@@ -73,6 +75,18 @@ interface ConnectWishes {
   readonly fallbackAlpn?: readonly string[] | undefined;
   /** This side of the connection; undefined: as the system has it. */
   readonly local?: LocalSocket | undefined;
+}
+
+const HTTP_PROTOCOLS: ReadonlySet<string> = new Set(['h2', 'http/1.1', 'http/1.0']);
+
+/** `spoken` are those of HTTP that the connection can carry; no other of HTTP is offered. */
+function offered(
+  configured: readonly string[],
+  spoken: readonly string[] | undefined,
+): readonly string[] {
+  if (spoken === undefined) return configured;
+  const left = configured.filter((name) => !HTTP_PROTOCOLS.has(name) || spoken.includes(name));
+  return left.length > 0 ? left : spoken;
 }
 
 export class UpstreamTlsFactory {
@@ -118,8 +132,7 @@ export class UpstreamTlsFactory {
     const name = this.#serverName(hostname, names.serverName);
     const { expectedName } = names;
     const key = `${name} ${expectedName}`;
-    const { alpn: configured } = this.#config;
-    const alpn = wanted ?? (configured.length > 0 ? configured : (fallbackAlpn ?? []));
+    const alpn = wanted ?? names.protocols ?? offered(this.#config.alpn, fallbackAlpn);
     const session = this.#sessions.findLast((each) => each.key === key)?.session;
     const options: tls.ConnectionOptions = {
       ...(preface === undefined && local === undefined

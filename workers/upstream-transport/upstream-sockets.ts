@@ -2,6 +2,8 @@
  * The transport sockets of one cluster, each made once: its own and those that its matches name.
  */
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
+import { MetadataExchanges } from '../net/mesh/metadata-exchange.ts';
 import { dictionary, type Struct } from '../../shared/text/dictionary.ts';
 import type { ClusterResource } from '../../shared/resources/clusters/cluster.ts';
 import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../shared/resources/clusters/socket-match.ts';
@@ -12,6 +14,7 @@ import { UpstreamTlsFactory, type UpstreamTlsEnv } from '../tls/upstream-tls.ts'
 
 export interface UpstreamSocketsEnv extends UpstreamTlsEnv {
   readonly taps: Pick<Taps, 'watch'>;
+  readonly node: WorkerHeritage['node'];
 }
 
 type Layers = Required<UpstreamSocketOptions>;
@@ -30,13 +33,17 @@ export type UpstreamSocket = {
 };
 
 export class UpstreamSockets {
+  /** Of its connections' first bytes; undefined: there is none. */
+  readonly exchange: MetadataExchanges | undefined;
   readonly #resource: ClusterResource;
   readonly #own: UpstreamSocket;
   readonly #matched = new Map<string, UpstreamSocket>();
 
   /** Throws when OpenSSL does not take a configuration. */
   constructor(resource: ClusterResource, env: UpstreamSocketsEnv) {
+    const { metadataExchange: exchange } = resource;
     this.#resource = resource;
+    this.exchange = exchange && new MetadataExchanges(exchange, env.node, env.stats);
     this.#own = makeSocket(resource, env);
     for (const match of resource.socketMatches ?? []) {
       if (!this.#matched.has(match.name)) this.#matched.set(match.name, makeSocket(match, env));
@@ -55,6 +62,7 @@ export class UpstreamSockets {
   }
 
   release(): void {
+    this.exchange?.release();
     for (const { tls, taps } of [this.#own, ...this.#matched.values()]) {
       tls?.release();
       taps?.release();

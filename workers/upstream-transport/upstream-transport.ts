@@ -14,6 +14,7 @@ import type { ByteCounters, TransportHandler } from '../net/byte-stream.ts';
 import { Transport } from '../net/transport.ts';
 import type { ConnectTarget, UpstreamNames } from '../tls/upstream-tls.ts';
 import type { UpstreamSockets } from './upstream-sockets.ts';
+import { ExchangingHandler } from './exchanging-handler.ts';
 import { proxyProtocolHeader } from './proxy-protocol-header.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 
@@ -56,6 +57,18 @@ interface Wishes {
 }
 
 export function openUpstream(
+  cluster: Cluster,
+  wishes: Wishes,
+  handler: TransportHandler,
+  counters: ByteCounters | undefined,
+): UpstreamTransport {
+  const { exchange } = cluster.sockets;
+  if (exchange === undefined) return openSocket(cluster, wishes, handler, counters);
+  const exchanging = new ExchangingHandler(exchange, handler);
+  return exchanging.over(openSocket(cluster, wishes, exchanging, counters));
+}
+
+function openSocket(
   cluster: Cluster,
   wishes: Wishes,
   handler: TransportHandler,

@@ -1,4 +1,5 @@
 /** What a cluster needs of the worker that it is in. */
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type net from 'node:net';
 import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
@@ -48,6 +49,8 @@ export interface ClusterContext {
   connectInside(to: InternalTarget): net.Socket;
   /** What attempts at the cluster pass before the codec. */
   makeAttemptFilters(cluster: ClusterResource, statPrefix: string): AttemptFilterSet;
+  /** Who this server is. */
+  readonly node: WorkerHeritage['node'];
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly secrets: SecretStore;

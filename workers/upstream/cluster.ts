@@ -17,6 +17,7 @@ import { SlicedWork } from '../loop/sliced-work.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { InternalTarget } from '../upstream-transport/upstream-transport.ts';
 import { ClusterStats } from './cluster-stats.ts';
+import { keptNamesOf } from './pools/kept-names.ts';
 import type { UpstreamHost } from './hosts/host.ts';
 import { HostKeeper } from './hosts/host-keeper.ts';
 import { hasteOf, HostSet, type HealthChange } from './hosts/host-set.ts';
@@ -179,7 +180,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   /** Likewise, for a client whose bytes go there as they are. */
   tcpPoolOf(host: UpstreamHost, client: ConnectionInfo): TcpPool {
-    const whom = { client, names: undefined };
+    const whom = { client, names: keptNamesOf(client) };
     const pool = this.#pools.tcp(host, whom);
     this.#preconnecting?.connectAhead((next) => this.#pools.tcp(next, whom));
     return pool;

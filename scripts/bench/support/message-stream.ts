@@ -119,7 +119,8 @@ function readFrames(socket: Socket, user: FrameUser, skip = 0): void {
   socket.on('data', (piece: Buffer) => {
     const start = Math.min(left, piece.length);
     left -= start;
-    reader.read(piece, start, piece.length);
+    let at: number | undefined = start;
+    while (at !== undefined) at = reader.readPortion(piece, at, piece.length);
   });
 }
 

@@ -5,7 +5,7 @@
 #   unshare --mount scripts/package/deb/try-deb.sh PACKAGE.deb
 # There is no systemd inside: what a reload of the service sends (SIGHUP) is sent by hand.
 set -euo pipefail
-package=$(readlink -f "$1")
+package=$(readlink -f "${1:?name a Debian package}")
 work=$(mktemp -d)
 mount -t tmpfs tmpfs "$work"
 mkdir "$work"/{upper,layer,root,next}

@@ -4,7 +4,7 @@
 # Needs root, umoci and one of both:
 #   RUNTIME=runc scripts/package/image/try-image.sh dist/packages/sluice-image
 set -euo pipefail
-layout=$(readlink -f "$1")
+layout=$(readlink -f "${1:?name the folder of an OCI layout}")
 tag=$(grep -o '"org.opencontainers.image.ref.name":"[^"]*"' "$layout/index.json" | cut -d'"' -f4)
 work=$(mktemp -d)
 name=sluice-try-$$

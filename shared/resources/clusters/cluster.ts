@@ -3,6 +3,7 @@
  * their cluster (DNS, EDS, health) and the cluster without its hosts.
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
+import type { MetadataExchangeOptions } from '../filters/network/metadata-exchange.ts';
 import type { HttpFilter } from '../filters/http-filters.ts';
 import type { ThriftTransport } from '../../thrift/thrift-message.ts';
 import type { GcpAudience } from './gcp-audience.ts';
@@ -12,6 +13,7 @@ import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Http1ServerOptions } from '../listener.ts';
 import type { Http2Options } from '../http2-options.ts';
+import type { RetryPolicy } from '../routes/retry-policy.ts';
 import type { HashPolicy, Metadata, RequestMirrorPolicy } from '../routes/route.ts';
 import type { SocketOption } from '../../addresses/socket-options.ts';
 import type { RedisUpstreamAuth } from './redis.ts';
@@ -56,6 +58,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly redis?: RedisUpstreamAuth;
   /** Absent: the socket options of the cluster hold for all hosts. See socket-match.ts. */
   readonly socketMatches?: readonly SocketMatch[];
+  /** Hosts are told which workload this is, before the first bytes of a connection. */
+  readonly metadataExchange?: MetadataExchangeOptions;
   /** By family of the host's address; absent: as the system has them. */
   readonly localSockets?: Readonly<Record<'v4' | 'v6', LocalSocket>>;
   /** Not empty; a host is well when it passes all of them. */
@@ -113,6 +117,8 @@ export interface UpstreamHttpOptions {
   /** 0 disables. The API's default is one hour. */
   readonly idleTimeoutMs: number;
   readonly maxConnectionDurationMs?: number;
+  /** The share of it that is added at random at most; absent: nothing. */
+  readonly maxConnectionDurationJitter?: number;
   /**
    * The time limit of one attempt of a request, from the moment that it has a connection; 0: none.
    */
@@ -128,6 +134,8 @@ export interface UpstreamHttpOptions {
   /** In place of those of routes. */
   readonly hashPolicies?: readonly HashPolicy[];
   readonly mirrorPolicies?: readonly RequestMirrorPolicy[];
+  /** But for its time limits of attempts, which stay those of routes, as in Envoy. */
+  readonly retryPolicy?: RetryPolicy;
   /** What each attempt passes before the codec, in place of the router's filters; never empty. */
   readonly filters?: readonly HttpFilter[];
 }

@@ -57,6 +57,8 @@ import { GCP_AUTHN_DECLARATION } from './http/auth/gcp-authn.ts';
 import { SSE_TO_METADATA_DECLARATION } from './http/matching/sse-to-metadata.ts';
 import { TAP_DECLARATION } from './http/tap.ts';
 import { TRANSFORM_DECLARATION } from './http/matching/transform.ts';
+import { ALPN_DECLARATION } from './http/istio/alpn.ts';
+import { PEER_METADATA_DECLARATION } from './http/istio/peer-metadata.ts';
 
 const HTTP_FILTERS = [
   ROUTER_DECLARATION,
@@ -114,6 +116,8 @@ const HTTP_FILTERS = [
   HTTP1_BRIDGE_DECLARATION,
   REVERSE_BRIDGE_DECLARATION,
   TRANSCODER_DECLARATION,
+  ALPN_DECLARATION,
+  PEER_METADATA_DECLARATION,
 ] as const;
 
 export type HttpFilter = DeclaredBy<typeof HTTP_FILTERS>;

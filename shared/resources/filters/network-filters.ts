@@ -3,6 +3,7 @@ import { type DeclaredBy, templatesOf } from './declare-filter.ts';
 import { CONNECTION_LIMIT_DECLARATION } from './network/connection-limit.ts';
 import { DIRECT_RESPONSE_DECLARATION } from './network/direct-response.ts';
 import { ECHO_DECLARATION } from './network/echo.ts';
+import { METADATA_EXCHANGE_DECLARATION } from './network/metadata-exchange.ts';
 import { NETWORK_EXT_AUTHZ_DECLARATION } from './network/ext-authz.ts';
 import { NETWORK_GEOIP_DECLARATION } from './network/geoip.ts';
 import { NETWORK_LOCAL_RATE_LIMIT_DECLARATION } from './network/local-rate-limit.ts';
@@ -35,6 +36,7 @@ const GATE_FILTERS = [
   SNI_FORWARD_PROXY_DECLARATION,
   NETWORK_GEOIP_DECLARATION,
   NETWORK_SCRIPT_DECLARATION,
+  METADATA_EXCHANGE_DECLARATION,
 ] as const;
 
 /** Filters that end a chain of bytes. */

@@ -2,6 +2,7 @@
  * Resolves a bootstrap that passed the pipeline of supervisor/config: semantic checks over all of
  * it, every problem reported, and the resources in the form in which workers take them.
  */
+import type { FilterSkips } from '../../resolved/filter-skips.ts';
 import { structOf } from '../../../shared/text/dictionary.ts';
 import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
@@ -38,6 +39,8 @@ export interface BootstrapOverrides {
   readonly statsTags: readonly { readonly name: string; readonly value: string }[];
   /** `category/name` of extensions that may not be used. */
   readonly disabledExtensions: ReadonlySet<string>;
+  /** Which filters that there are not may be left out. */
+  readonly filterSkips?: FilterSkips;
   /** Certificates and keys are not read, only what is said about them is checked. */
   readonly skipSecrets: boolean;
   /** No server is to start: the file of listeners may come to be until one does, as in Envoy. */
@@ -117,6 +120,10 @@ function namedResources(message: Bootstrap): Pick<ResolveContext, 'clusterNames'
   };
 }
 
+function rulesOf({ disabledExtensions, filterSkips }: BootstrapOverrides) {
+  return { disabledExtensions, ...optional('filterSkips', filterSkips) };
+}
+
 /** Never throws for anything in the message. */
 export async function resolveBootstrap(
   message: Bootstrap,
@@ -137,7 +144,7 @@ export async function resolveBootstrap(
     allowsInternalListeners: allowsInternalListeners(message),
     ...optional('defaultTracer', message.tracing?.http),
     nodeName: node,
-    disabledExtensions: overrides.disabledExtensions,
+    ...rulesOf(overrides),
     skipSecrets: overrides.skipSecrets,
     isForValidation: overrides.isForValidation ?? false,
     ...namedResources(message),
@@ -167,7 +174,7 @@ export async function resolveBootstrap(
     adminPages,
     dynamic,
     maxRegexProgramSize: context.maxRegexProgramSize,
-    disabledExtensions: overrides.disabledExtensions,
+    ...rulesOf(overrides),
     node,
     ...optional('outlierLogPath', resolveOutlierLog(message, scope)),
     ...optional('localCluster', message.cluster_manager?.local_cluster_name || undefined),

@@ -66,7 +66,7 @@ const FIELDS = knownFields<Cluster>([
   'health_checks',
   'outlier_detection',
   'ignore_health_on_host_removal',
-  // A field for clusters that resolve names.
+  'filters',
   'dns_refresh_rate',
   'dns_failure_refresh_rate',
   'respect_dns_ttl',
@@ -82,7 +82,7 @@ const FIELDS = knownFields<Cluster>([
   'maglev_lb_config',
 ]);
 
-/** What streams are made of connections: all of them leave that to the route. */
+/** What streams are made of: all leave that to the route. */
 export const CONNECTION_POOLS = new ExtensionRegistry<true>(
   'envoy.upstreams',
   'upstream connection pool',
@@ -216,7 +216,7 @@ function resolveResource(
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
     ...resolveCircuitBreakers(message.circuit_breakers, scope.at('circuit_breakers')),
     ...resolveUpstreamHttp(message, scope),
-    ...resolveTcpOptions(message),
+    ...resolveTcpOptions(message, scope),
     ...resolveRedisOptions(message, scope),
     ...resolveThriftOptions(message, scope),
     ...optional(

@@ -34,6 +34,8 @@ import { GRPC_STATS_FILTER } from './http/grpc/grpc-stats.ts';
 import { GRPC_WEB_FILTER } from './http/grpc/grpc-web.ts';
 import { HTTP1_BRIDGE_FILTER } from './http/grpc/http1-bridge.ts';
 import { REVERSE_BRIDGE_FILTER } from './http/grpc/reverse-bridge.ts';
+import { ISTIO_ALPN_FILTER } from './http/istio/alpn.ts';
+import { PEER_METADATA_FILTER } from './http/istio/peer-metadata.ts';
 import { TRANSCODER_FILTER } from './http/grpc-json/json-transcoder.ts';
 import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
 import { HEADER_TO_METADATA_FILTER } from './http/header-to-metadata.ts';
@@ -122,6 +124,8 @@ const ROWS = {
   grpc_json_transcoder: TRANSCODER_FILTER,
   grpc_http1_bridge: HTTP1_BRIDGE_FILTER,
   grpc_http1_reverse_bridge: REVERSE_BRIDGE_FILTER,
+  istio_alpn: ISTIO_ALPN_FILTER,
+  peer_metadata: PEER_METADATA_FILTER,
 };
 
 export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterRow, TypedKind>(

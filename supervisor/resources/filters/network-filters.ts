@@ -6,6 +6,7 @@ import { ECHO_FILTER } from './network/echo.ts';
 import { EXT_AUTHZ_NETWORK_FILTER } from './network/ext-authz.ts';
 import { GEOIP_NETWORK_FILTER } from './network/geoip.ts';
 import { LOCAL_RATE_LIMIT_NETWORK_FILTER } from './network/local-rate-limit.ts';
+import { METADATA_EXCHANGE_FILTER } from './network/metadata-exchange.ts';
 import { RATE_LIMIT_NETWORK_FILTER } from './network/rate-limit.ts';
 import { RBAC_NETWORK_FILTER } from './network/rbac.ts';
 import { REDIS_PROXY_FILTER } from './network/redis-proxy.ts';
@@ -29,4 +30,5 @@ export const NETWORK_FILTERS = {
   network_rbac: RBAC_NETWORK_FILTER,
   network_geoip: GEOIP_NETWORK_FILTER,
   network_script: SCRIPT_NETWORK_FILTER,
+  metadata_exchange: METADATA_EXCHANGE_FILTER,
 };

@@ -92,20 +92,19 @@ function resolveFilters(
   for (const [index, message] of messages.entries()) {
     const place = scope.at(index);
     refuseOtherFields(message, FIELDS, place);
+    const isLast = index === messages.length - 1;
+    if (UPSTREAM_FILTERS.leavesOut(message, isLast, place)) continue;
     if (message.config_discovery !== undefined) {
-      const isLast = index === messages.length - 1;
       const discovered = resolveDiscovered(message, place);
       if (isLast) refuseLast(place, { name: message.name ?? '', type: 'discovered' });
       if (discovered !== undefined) filters.push(discovered);
       continue;
     }
-    if (isMissingOptional(message, place)) continue;
     const found = UPSTREAM_FILTERS.find(message, place);
     if (found === undefined) continue;
     const { factory, config } = found;
     const { name = '' } = message;
     const isCodec = factory.name === CODEC;
-    const isLast = index === messages.length - 1;
     if (isLast && !isCodec) refuseLast(place, { name, type: factory.name });
     if (isCodec) checkCodec(message, isLast, place);
     const filter = factory.resolve(config, place.at('typed_config'), name);
@@ -157,16 +156,6 @@ function checkCodec({ name = '', disabled }: HttpFilterMessage, isLast: boolean,
     const what = `the last (terminal) filter (${name}) in the chain`;
     place.at('disabled').error('conflict', `Error: ${what} cannot be disabled by default.`);
   }
-}
-
-/** `is_optional` allows a server without the filter to go on without it. */
-function isMissingOptional(message: HttpFilterMessage, place: Scope): boolean {
-  if (message.is_optional !== true || UPSTREAM_FILTERS.knows(message, place)) return false;
-  place.warning(
-    'unsupported',
-    `optional upstream HTTP filter '${message.name ?? ''}' is left out: it is not supported`,
-  );
-  return true;
 }
 
 /** A filter inside of another, which never ends a list. */

@@ -23,12 +23,12 @@ export function resolveHttpFilters(
   for (const [index, message] of (messages ?? []).entries()) {
     const place = scope.at(index);
     refuseOtherFields(message, FIELDS, place);
+    if (FILTERS.leavesOut(message, index === last, place)) continue;
     if (message.config_discovery !== undefined) {
       const discovered = resolveDiscovered(message, index === last, place);
       if (discovered !== undefined) filters.push(discovered);
       continue;
     }
-    if (isMissingOptional(message, place)) continue;
     const found = FILTERS.find(message, place);
     if (found === undefined) continue;
     const { factory, config } = found;
@@ -79,16 +79,6 @@ export function resolveFilterSettings(
   const { name = '' } = message;
   checkOrder({ name, type: factory.name, isTerminal: factory.isTerminal }, false, scope);
   return factory.resolve(config, scope.at('typed_config'), name);
-}
-
-/** `is_optional` allows a server without the filter to go on without it. */
-function isMissingOptional(message: HttpFilterMessage, scope: Scope): boolean {
-  if (message.is_optional !== true || FILTERS.knows(message, scope)) return false;
-  scope.warning(
-    'unsupported',
-    `optional HTTP filter '${message.name ?? ''}' is left out: it is not supported`,
-  );
-  return true;
 }
 
 interface PlacedFilter {

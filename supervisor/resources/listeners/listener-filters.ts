@@ -18,6 +18,7 @@ export function resolveListenerFilters(
   const filters = messages.map((message, index) => {
     const place = scope.at(index);
     refuseOtherFields(message, FIELDS, place);
+    if (LISTENER_FILTERS.leavesOut(message, false, place)) return undefined;
     const filter = LISTENER_FILTERS.resolve(message, place);
     if (message.filter_disabled === undefined || filter === undefined) return filter;
     const condition = place.at('filter_disabled');

@@ -53,6 +53,7 @@ export class NetworkFilterResolver {
     for (const [index, message] of (messages ?? []).entries()) {
       const place = scope.at(index);
       refuseOtherFields(message, FIELDS, place);
+      if (this.#registry.leavesOut(message, index === last, place)) continue;
       const found = this.#registry.find(message, place);
       if (found === undefined) continue;
       const { factory, config } = found;

@@ -9,7 +9,7 @@ import type { Any } from '../../../shared/api/well-known.ts';
 import type { PerFilterConfig } from '../../../shared/resources/routes/route.ts';
 import type { FilterSwitch } from '../../../shared/resources/filters/declare-filter.ts';
 
-import { PER_ROUTE_SETTINGS } from '../filters/http-filters.ts';
+import { FILTERS, PER_ROUTE_SETTINGS } from '../filters/http-filters.ts';
 import { innerTypeUrl, unpackOpaque } from '../opaque-config.ts';
 import type { Scope } from '../scope.ts';
 
@@ -48,6 +48,8 @@ function resolveSettings(name: string, config: Any, scope: Scope, isOptional: bo
   if (isOptional) {
     const text = `optional settings of HTTP filter '${name}' are left out: '${type}' is not supported`;
     scope.warning('unsupported', text);
+  } else if (FILTERS.leavesOutType({ name, type }, scope)) {
+    return undefined;
   } else if (WITHOUT_PER_ROUTE.includes(type)) {
     scope.error(
       'extension',

@@ -56,11 +56,9 @@ const DOWNSTREAM_FIELDS = knownFields<DownstreamTlsContext>(
   ['disable_stateful_session_resumption', 'ocsp_staple_policy'],
 );
 
-/** Protocols that connections can speak; what else is configured is not offered. */
-const SPOKEN = {
-  client: new Set(['http/1.1', 'http/1.0']),
-  server: new Set(['h2', 'http/1.1', 'http/1.0']),
-};
+/** TLS writes names with their length in a byte, and the list with its length in two. */
+const MAX_ALPN_BYTES = 255;
+const MAX_ALPN_LIST_BYTES = 65_535;
 
 const SESSION_TIMEOUT_S = 7200;
 
@@ -141,21 +139,21 @@ function resolveCommon(
   const parameters = message.tls_params ?? {};
   return {
     parameters: resolveTlsParameters(parameters, side, waits, scope.at('tls_params')),
-    alpn: resolveAlpn(message.alpn_protocols ?? [], SPOKEN[side], scope.at('alpn_protocols')),
+    alpn: resolveAlpn(message.alpn_protocols ?? [], scope.at('alpn_protocols')),
     ...material,
   };
 }
 
-function resolveAlpn(
-  names: readonly string[],
-  spoken: ReadonlySet<string>,
-  scope: Scope,
-): readonly string[] {
-  const left = names.filter((name) => !spoken.has(name) && name !== '');
-  if (left.length > 0) {
-    scope.warning('no_effect', `not offered by ALPN, because it is not spoken: ${left.join(', ')}`);
+/** Each text may name several, between commas. */
+function resolveAlpn(texts: readonly string[], scope: Scope): readonly string[] {
+  const names = texts.flatMap((text) => text.split(',')).filter((name) => name !== '');
+  const lengths = names.map((name) => Buffer.byteLength(name));
+  const sum = lengths.reduce((total, length) => total + length + 1, 0);
+  if (lengths.every((length) => length <= MAX_ALPN_BYTES) && sum < MAX_ALPN_LIST_BYTES) {
+    return names;
   }
-  return names.filter((name) => spoken.has(name));
+  scope.error('conflict', `Invalid ALPN protocol string`);
+  return [];
 }
 
 /** What the context holds itself and what it waits for. */

@@ -62,17 +62,18 @@ export class ClusterSwap {
 
   /**
    * Begins to bring messages that may name clusters into force: until the release, clusters that
-   * they name stay. It is ready when no cluster that is named there waits for its first hosts,
-   * after a limit, and when it is released.
+   * they name stay. It is ready when no cluster that is named in `replacing` waits for its first
+   * hosts, after a limit, and when it is released. What takes nobody's place does not wait: whoever
+   * comes meanwhile is answered that the cluster is not there, as in Envoy.
    */
-  *hold(messages: readonly JsonObject[]): Steps<ResourceUse> {
+  *hold(messages: readonly JsonObject[], replacing = messages): Steps<ResourceUse> {
     let resolve = (): void => undefined;
     const ready = new Promise<void>((done) => (resolve = done));
     const hold: Hold = { messages, names: new Set(), limit: undefined, resolve };
     this.#holds.add(hold);
     let names: ReadonlySet<string> | undefined;
     try {
-      names = yield* this.#warmingIn(messages);
+      names = yield* this.#warmingIn(replacing);
     } finally {
       if (names === undefined) this.#holds.delete(hold);
     }

@@ -132,7 +132,9 @@ export class DynamicListeners {
     else serverStats.listenerModified();
     if (origin !== undefined) serverStats.listenerUpdatedInPlace();
     this.#forgetWarming(name);
-    const clusters = await this.#options.turns.run(this.#options.swap.hold([version.message]));
+    const { turns, swap } = this.#options;
+    const replacing = active === undefined ? [] : [version.message];
+    const clusters = await turns.run(swap.hold([version.message], replacing));
     void clusters.ready.then(() => clusters.release());
     const holding = { ...this.#hold(version.resolved), clusters };
     if (!this.#isServing || awaited(holding).every((use) => use.isReady())) {

@@ -1,4 +1,5 @@
 /** Takes listeners from a control plane: checks each, and hands it to those who serve it. */
+import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { randomUUID } from 'node:crypto';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { Steps } from '../../loop/loop-turns.ts';
@@ -43,10 +44,20 @@ export class ListenerDiscovery implements DiscoveryConsumer {
    */
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
     const { swap, turns } = this.#options;
-    const clusters = await turns.run(swap.hold(update.resources.map(({ message }) => message)));
+    const messages = update.resources.map(({ message }) => message);
+    const clusters = await turns.run(swap.hold(messages, this.#replacing(update)));
     const refusal = await this.#take(update);
     clusters.release();
     return refusal;
+  }
+
+  /** Where a listener goes, another may take its place under a new name. */
+  #replacing(update: DiscoveryUpdate): readonly JsonObject[] {
+    const { store } = this.#options;
+    const isSwap = this.#removals(update).length > 0;
+    const isInUse = (name: string): boolean => store.get('listener', name)?.active !== undefined;
+    const replacing = update.resources.filter(({ name }) => isSwap || isInUse(name));
+    return replacing.map(({ message }) => message);
   }
 
   refused(): void {}

@@ -2,6 +2,7 @@
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { ResourceVersion } from '../../store/resource-store.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import { RESOURCE_TYPES } from '../../resolved/resource-kinds.ts';
@@ -210,12 +211,22 @@ class SharedRoutes extends SharedResource {
       });
       return { error };
     }
-    const clusters = yield* swap.hold([whole.message]);
+    const clusters = yield* swap.hold([whole.message], this.#isReplacing() ? [whole.message] : []);
     // What is on its way to the workers names its clusters until it is there.
     if (this.#isWaiting) this.#clusters?.release();
     this.#clusters = clusters;
     this.#secrets.hold(resolution.secrets);
     return { brought: this.#takeWith(clusters, whole, resolution.resolved) };
+  }
+
+  /** Whether they take the place of others: of the version before, or of a listener's routes. */
+  #isReplacing(): boolean {
+    if (this.#base !== undefined) return true;
+    const names = (version: ResourceVersion<'listener'> | undefined): boolean =>
+      version?.resolved.namedRoutes.some(({ key }) => key === this.#routes.key) === true;
+    return [...this.#options.store.list('listener')].some(
+      ({ active, warming }) => active !== undefined && names(warming),
+    );
   }
 
   async #takeWith(

@@ -2,7 +2,6 @@
  * Resolves single resources that came from a control plane, with the same resolvers and checks as
  * those of the bootstrap. Each call gives the resolved form or the first mistake as text.
  */
-import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
@@ -19,7 +18,7 @@ import type { HttpFilter } from '../../../shared/resources/filters/http-filters.
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
 import { atOnce, type Steps } from '../../loop/loop-turns.ts';
-import { formatPlace, type Place, type Problem } from '../../config/problem.ts';
+import type { Place, Problem } from '../../config/problem.ts';
 import {
   checkSources,
   sourcesOfCluster,
@@ -50,6 +49,7 @@ import { resolveCertificate } from '../../resources/tls/certificates.ts';
 import { resolveTicketKeys } from '../../resources/tls/ticket-keys.ts';
 import { resolveValidation } from '../../resources/tls/validation.ts';
 import { checkSecret } from '../../resources/tls/secret-references.ts';
+import { describeProblem, type ResolverOptions } from './resolver-options.ts';
 import type { DiscoveryKind } from '../../resolved/resource-kinds.ts';
 
 export type Resolution<Resolved> =
@@ -70,20 +70,6 @@ interface Run {
 
 /** Envoy's word for a secret that holds something else. */
 const NO_CERTIFICATE = 'Failed to load incomplete private key from path: ';
-
-export interface ResolverOptions {
-  readonly bootstrap: Bootstrap;
-  readonly maxRegexProgramSize: number;
-  /** `category/name` of extensions that may not be used. */
-  readonly disabledExtensions: ReadonlySet<string>;
-  /** Certificates and keys are not read. */
-  readonly skipSecrets?: boolean;
-  isKnownCluster(name: string): boolean;
-  /** Whether a control plane may be reached through a cluster; absent: that is not looked at. */
-  readonly isStaticCluster?: (name: string) => boolean;
-  /** Notes what is accepted though it has no effect. */
-  warn(text: string): void;
-}
 
 export class ResourceResolver {
   /** What reports the problems of each kind. */
@@ -263,23 +249,28 @@ export class ResourceResolver {
 
   #end<Resolved>({ problems, secrets }: Run, resolved: Resolved | undefined): Resolution<Resolved> {
     const error = problems.find(({ severity }) => severity === 'error');
-    if (error !== undefined) return { error: describe(error) };
-    for (const problem of problems) this.#options.warn(describe(problem));
+    if (error !== undefined) return { error: describeProblem(error) };
+    for (const problem of problems) this.#warn(problem);
     return resolved === undefined ? { error: 'it cannot be used' } : { resolved, secrets };
   }
 
+  /** A filter that is left out is told once and counted each time. */
+  #warn(problem: Problem): void {
+    const { filterSkips: skips } = this.#options.rules;
+    const isSkip = problem.rule === 'skipped';
+    if (isSkip && skips?.note(problem.message) !== true) return;
+    this.#options.warn(describeProblem(problem));
+  }
+
   #scope(problems: Problem[], place?: Place): Scope {
-    const {
-      bootstrap,
-      maxRegexProgramSize,
-      disabledExtensions,
-      skipSecrets = false,
-    } = this.#options;
+    const { bootstrap, rules, skipSecrets = false } = this.#options;
+    const { maxRegexProgramSize, disabledExtensions, filterSkips } = rules;
     const defaultTracer = bootstrap.tracing?.http;
     const context = {
       problems: { report: (problem: Problem) => problems.push(problem) },
       maxRegexProgramSize,
       disabledExtensions,
+      ...(filterSkips === undefined ? {} : { filterSkips }),
       skipSecrets,
       ...(defaultTracer === undefined ? {} : { defaultTracer }),
       secrets: this.#secrets,
@@ -287,11 +278,4 @@ export class ResourceResolver {
     };
     return new Scope(context, place);
   }
-}
-
-/** Messages that Envoy has too say by themselves what they mean; ours need the place. */
-function describe({ message, place, suggestion, rule }: Problem): string {
-  const hint = suggestion === undefined ? '' : ` (${suggestion})`;
-  const where = rule === 'unsupported' || rule === 'no_effect' ? formatPlace(place) : '';
-  return `${where === '' ? '' : `${where}: `}${message}${hint}`;
 }

@@ -11,6 +11,7 @@ import {
   type SeenCall,
   startGrpcPeer,
 } from '../../support/peers/services/grpc-peer.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
 import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
@@ -101,6 +102,25 @@ const assigned = (name: string, strategy: Write, ttlS = 3600): Buffer =>
   );
 
 describe('rate_limit_quota', () => {
+  const settings = (): { readonly bootstrap: object } => {
+    const quota = {
+      name: 'quota',
+      typed_config: {
+        '@type': `${TYPE}.rate_limit_quota.v3.RateLimitQuotaFilterConfig`,
+        rlqs_server: { envoy_grpc: { cluster_name: 'quotas' } },
+        domain: 'a domain',
+        bucket_matchers: { matcher_list: { matchers: matchers() } },
+      },
+    };
+    const router = { name: 'router', typed_config: { '@type': `${TYPE}.router.v3.Router` } };
+    const routes = [{ match: { prefix: '/' }, direct_response: { status: 200 } }];
+    return {
+      bootstrap: bootstrap({
+        listeners: [httpListener(routes, { hcm: { http_filters: [quota, router] } })],
+        clusters: [grpcCluster('quotas', service.port)],
+      }),
+    };
+  };
   let service: GrpcPeer;
   let sluice: Sluice;
   let port: number;
@@ -120,23 +140,7 @@ describe('rate_limit_quota', () => {
     service = await startGrpcPeer(({ stream }) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
     });
-    const quota = {
-      name: 'quota',
-      typed_config: {
-        '@type': `${TYPE}.rate_limit_quota.v3.RateLimitQuotaFilterConfig`,
-        rlqs_server: { envoy_grpc: { cluster_name: 'quotas' } },
-        domain: 'a domain',
-        bucket_matchers: { matcher_list: { matchers: matchers() } },
-      },
-    };
-    const router = { name: 'router', typed_config: { '@type': `${TYPE}.router.v3.Router` } };
-    const routes = [{ match: { prefix: '/' }, direct_response: { status: 200 } }];
-    sluice = await startSluice({
-      bootstrap: bootstrap({
-        listeners: [httpListener(routes, { hcm: { http_filters: [quota, router] } })],
-        clusters: [grpcCluster('quotas', service.port)],
-      }),
-    });
+    sluice = await startSluice(settings());
     port = await sluice.listenerPort('web');
   });
   after(async () => {
@@ -195,5 +199,38 @@ describe('rate_limit_quota', () => {
     );
     await waitUntil('another stream', () => service.calls.length > calls);
     assert.deepEqual(await statuses('reused', 1), [429]);
+  });
+
+  it('has one stream and one set of tokens for all workers, whichever of them ends', async () => {
+    const before = service.calls.length;
+    await using two = await startSluice({ ...settings(), concurrency: 2 });
+    port = await two.listenerPort('web');
+    const many = async (): Promise<number> => {
+      const answers = await Promise.all(Array.from({ length: 16 }, async () => ask('deny')));
+      return answers.filter(({ status }) => status === 200).length;
+    };
+    let passed = await many();
+    await waitUntil('the stream', () => service.calls.length > before);
+    present().stream.write(assigned('deny', THREE));
+    await waitUntil('the assignment', async () => (passed += await many()) > 0);
+    for (let turn = 0; turn < 3; turn++) passed += await many();
+    assert.equal(passed, 3);
+    present().stream.write(assigned('nothing', DENY_ALL));
+    const all = async (): Promise<boolean> => {
+      const answers = await Promise.all(Array.from({ length: 16 }, async () => ask('nothing')));
+      return answers.every(({ status }) => status === 429);
+    };
+    await all();
+    present().stream.write(assigned('nothing', DENY_ALL));
+    await waitUntil('both workers deny', all);
+    assert.equal(service.calls.length, before + 1);
+    for (const [at, pid] of childrenOf(two.pid).entries()) {
+      process.kill(pid, 'SIGKILL');
+      const back = (): number => two.stderr().split('serves again').length - 1;
+      await waitUntil('the new worker', () => back() > at);
+      await waitUntil('both workers deny', all);
+    }
+    const open = service.calls.slice(before).filter(({ stream }) => !stream.closed);
+    assert.equal(open.length, 1);
   });
 });

@@ -101,3 +101,51 @@ describe('a cluster with health checks that is changed', () => {
     assert.equal(await sluice.stat('cluster.up.health_check.attempt'), 4);
   });
 });
+
+const SOON_MS = 5_000;
+
+describe('a new listener whose cluster waits for its endpoints', () => {
+  const ADS_SOURCE = { ads: {}, resource_api_version: 'V3' };
+  const routes = [
+    { match: { prefix: '/up' }, route: { cluster: 'up' } },
+    { match: { prefix: '/' }, direct_response: { status: 200 } },
+  ];
+  const byName = {
+    route_config: undefined,
+    rds: { config_source: ADS_SOURCE, route_config_name: 'rc' },
+  };
+  for (const [how, listener] of [
+    ['of its own', httpListener(routes)],
+    ['by name', httpListener([], { hcm: byName })],
+  ] as const) {
+    it(`serves its other routes at once, with routes ${how}`, async () => {
+      await using upstream = await startHttpUpstream((_, response) => response.end('up'));
+      await using plane = await startControlPlane();
+      plane.set('cluster.v3.Cluster', '1', []);
+      plane.set('listener.v3.Listener', '1', []);
+      await using sluice = await startSluice({
+        bootstrap: adsBootstrap(plane.port, { apiType: 'GRPC', hasCds: true }),
+      });
+      const eds = { type: 'EDS', eds_cluster_config: { eds_config: ADS_SOURCE } };
+      plane.set('cluster.v3.Cluster', '2', [resource.cluster({ name: 'up', ...eds })]);
+      plane.set('listener.v3.Listener', '2', [
+        resource.listener(JSON.parse(JSON.stringify(listener)) as object),
+      ]);
+      plane.set('route.v3.RouteConfiguration', '2', [resource.routes('rc', routes)]);
+      // Long before routes to it would stop to wait.
+      const port = await waitUntil(
+        'the listener',
+        () => sluice.listenerPort('web').catch(() => undefined),
+        SOON_MS,
+      );
+      const ask = async (path: string): Promise<number> => (await fetchOnce({ port, path })).status;
+      await waitUntil('an answer', () => ask('/').catch(() => undefined), SOON_MS);
+      assert.deepEqual([await ask('/'), await ask('/up')], [200, 503]);
+      assert.equal(await sluice.stat('cluster_manager.warming_clusters'), 1);
+      plane.set('endpoint.v3.ClusterLoadAssignment', '2', [
+        resource.endpoints('up', [upstream.port]),
+      ]);
+      await waitUntil('the cluster', async () => (await ask('/up')) === 200);
+    });
+  }
+});

@@ -46,6 +46,7 @@ export function clusterContext(): ClusterContext {
     taps: { watch: () => undefined },
     runtime: { snapshot: new Map(), random: () => 0 },
     ownLocality: { region: '', zone: '', subZone: '' },
+    node: { id: '', cluster: '', zone: '', metadata: {} },
     localClusterName: undefined,
     hostRequested: () => undefined,
     hostWanted: () => undefined,

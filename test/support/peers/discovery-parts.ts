@@ -25,8 +25,7 @@ export function answerSource(answer: object): {
 export function testResolver(): ResourceResolver {
   return new ResourceResolver({
     bootstrap: {},
-    maxRegexProgramSize: 100,
-    disabledExtensions: new Set(),
+    rules: { maxRegexProgramSize: 100, disabledExtensions: new Set() },
     isKnownCluster: () => true,
     isStaticCluster: () => true,
     warn: () => undefined,

@@ -36,6 +36,19 @@ describe('the site', () => {
       pages.map((name) => [scratch.file(name), readFileSync(scratch.file(name), 'utf8')]),
     );
     for (const [page, text] of texts) assert.ok(!/<script|<link|src="https?:/.test(text), page);
+    // Every page of docs/ stands in a section of the index; what it leaves out is the project's own.
+    const front = texts.get(scratch.file('index.html')) ?? '';
+    const project = /<h2>Sluice<\/h2><ul>([^]*?)<\/ul>/.exec(front)?.[1] ?? '';
+    assert.deepEqual(
+      [...project.matchAll(/href="([^"]+)"/g)].map(([, target]) => target),
+      [
+        'ARCHITECTURE.html',
+        'CHANGELOG.html',
+        'CONTRIBUTING.html',
+        'index.html',
+        'docs/README.html',
+      ],
+    );
     const links = [...texts].flatMap(([page, text]) => linksOf(page, text));
     // Files of the tree that are no pages, such as sources, are not in the site.
     const inside = links.filter(({ path }) => {

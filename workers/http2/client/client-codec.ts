@@ -4,11 +4,13 @@
  */
 import type { Http2Options } from '../../../shared/resources/http2-options.ts';
 import type { Endable } from '../../../shared/process/exceptions.ts';
+import type { TimerList } from '../../loop/timers.ts';
 import type { Wire } from '../../net/wire.ts';
 import type { ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
 import type { Http2Stats } from '../codec-stats.ts';
 import { ErrorCode, Setting } from '../frames.ts';
+import { HostPause } from './host-pause.ts';
 import { mostBlockBytes } from '../header-block.ts';
 import type { FieldSink } from '../hpack/decoder.ts';
 import type { Http2Stream } from '../http2-stream.ts';
@@ -28,6 +30,8 @@ export interface Http2ClientLimits {
   /** Bytes of one request that may wait for its host. */
   readonly streamBufferBytes: number;
   readonly isOwnRequest: boolean;
+  /** How long a host is not read from while nobody takes what it sends. */
+  readonly hostPause: TimerList;
 }
 
 export interface Http2ClientOwner {
@@ -55,6 +59,10 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   readonly stats: Http2Stats;
   /** Whose the resets count as that are sent: what is too large is the host's, as in Envoy. */
   #resetsFor: 'host' | 'us' = 'us';
+  readonly #wire: Wire;
+  readonly #hostPauseLimit: TimerList;
+  /** Absent until a stream is paused. */
+  #hostPause: HostPause | undefined = undefined;
 
   constructor(
     wire: Wire,
@@ -64,6 +72,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   ) {
     const { maxHeaderBytes, maxHeaderCount } = limits;
     this.#owner = owner;
+    this.#wire = wire;
+    this.#hostPauseLimit = limits.hostPause;
     this.#options = options;
     this.stats = stats;
     this.isOwnRequest = limits.isOwnRequest;
@@ -83,6 +93,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
       maxConsecutiveEmptyFrames: options.maxConsecutiveEmptyFrames,
       maxPriorityFramesPerStream: options.maxPriorityFramesPerStream,
       maxWindowUpdatesPerDataFrame: options.maxWindowUpdatesPerDataFrame,
+      maxHeaderTextBytes: options.maxHeaderTextBytes,
+      usesHuffman: options.usesHuffman,
     });
   }
 
@@ -113,6 +125,21 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     this.session.onTransportClosed(({ user }) => {
       if (user instanceof ClientStream) user.fail(reason);
     });
+  }
+
+  /** A PING is answered soon, whoever takes what comes before the answer. */
+  ping(payload: string): void {
+    this.session.writer.ping(payload);
+    this.#hostPause?.readOn();
+  }
+
+  onStreamOpen(): void {
+    this.#hostPause?.weigh(this.openStreams);
+  }
+
+  onStreamPaused(paused: boolean): void {
+    this.#hostPause ??= new HostPause(this.#wire, this.#hostPauseLimit);
+    this.#hostPause.change(paused, this.openStreams);
   }
 
   onBlockBegin(_: number, stream: Http2Stream | undefined): FieldSink {
@@ -177,6 +204,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onStreamOver(): void {
     this.stats.streamClosed();
+    this.#hostPause?.weigh(this.openStreams);
     this.#owner.onExchangeOver();
   }
 

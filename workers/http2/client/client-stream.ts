@@ -24,6 +24,10 @@ export interface ClientConnection {
   readonly fields: MessageFields;
   /** Requests are this server's own: the operator wrote their targets. */
   readonly isOwnRequest: boolean;
+  /** The stream is one of the session's. */
+  onStreamOpen(): void;
+  /** A stream whose request is sent was paused, or goes on, or was paused when it ended. */
+  onStreamPaused(paused: boolean): void;
   /** The stream has left the session; once, before its decoder hears why. */
   onStreamOver(stream: ClientStream): void;
   /** The host's message breaks the rules; the stream ends, or its connection. */
@@ -37,6 +41,8 @@ export class ClientStream implements RequestEncoder, StreamUser {
   readonly #answerLength = new BodyLength();
   #stream: Http2Stream | undefined = undefined;
   #isOver = false;
+  /** Its connection knows that it is paused. */
+  #isPaused = false;
   #sawFinal = false;
   #informational = 0;
   #isHead = false;
@@ -83,6 +89,7 @@ export class ClientStream implements RequestEncoder, StreamUser {
       return undefined;
     }
     this.#stream = stream;
+    this.#connection.onStreamOpen();
     session.writer.headers(stream, headers, writeRequest, endStream);
     return undefined;
   }
@@ -118,7 +125,10 @@ export class ClientStream implements RequestEncoder, StreamUser {
   }
 
   pauseResponse(paused: boolean): void {
-    if (this.#stream !== undefined) this.#connection.session.pause(this.#stream, paused);
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    this.#connection.session.pause(stream, paused);
+    if (!this.#isOver) this.#tellPause(stream.pauses > 0 && stream.isLocalEnded);
   }
 
   onHeaders(endStream: boolean): void {
@@ -268,9 +278,16 @@ export class ClientStream implements RequestEncoder, StreamUser {
     this.#decoder.onReset(reason);
   }
 
+  #tellPause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    this.#connection.onStreamPaused(isPaused);
+  }
+
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#tellPause(false);
     this.#connection.onStreamOver(this);
   }
 }

@@ -63,7 +63,7 @@ export function makeAttempt(
         ? new UdpTunnel(cluster, host, loop)
         : cluster.poolOf(host, action.priority, {
             client,
-            names: upstreamNames(upstreamHttp, headers),
+            names: upstreamNames(upstreamHttp, headers, info),
             protocol,
           });
   const log =

@@ -14,6 +14,7 @@ import {
   STREAMS_UNTIL_SETTINGS,
 } from '../../http2/client/client-codec.ts';
 import type { ClientStream } from '../../http2/client/client-stream.ts';
+import { HOST_PAUSE_MS } from '../../http2/client/host-pause.ts';
 import type { Http2Stats } from '../../http2/codec-stats.ts';
 import { KeepAlive, KeepAliveTimes } from '../../http2/keep-alive.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
@@ -79,6 +80,7 @@ export class Http2Carrier implements Http2ClientOwner {
       maxHeaderCount: upstreamHttp.maxHeadersCount,
       streamBufferBytes: bufferLimit(perConnectionBufferLimitBytes),
       isOwnRequest: false,
+      hostPause: cluster.loop.timers.list(HOST_PAUSE_MS),
     });
     this.#stats.count('nghttp2_upstream_connections');
     connection.count(index.upstream_cx_http2_total);
@@ -91,7 +93,7 @@ export class Http2Carrier implements Http2ClientOwner {
     if (keepAlive === undefined) return;
     const times = new KeepAliveTimes(keepAlive, this.#cluster.loop.timers);
     this.#keepAlive = new KeepAlive(times, {
-      ping: (payload) => this.#codec.session.writer.ping(payload),
+      ping: (payload) => this.#codec.ping(payload),
       onTimeout: () => this.#onSilence(),
       onException: () => this.#connection.onException(),
     });

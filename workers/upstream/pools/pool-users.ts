@@ -20,5 +20,6 @@ export function poolKey({ client, names }: PoolUsers, isOfOne: boolean): string 
   const whose = isApart
     ? [`#${client?.id}`]
     : [client?.remoteAddress.text, client?.localAddress.text];
-  return [...whose, names?.serverName, names?.expectedName].join(' ');
+  const protocols = names?.protocols?.join();
+  return [...whose, names?.serverName, names?.expectedName, protocols].join(' ');
 }

@@ -23,7 +23,9 @@ const FIELDS = knownFields<ValueMessage>([
 const OBJECTS = new Set([
   'envoy.string',
   'envoy.hashable_string',
+  'envoy.network.application_protocols',
   'envoy.network.transport_socket.original_dst_address',
+  'envoy.network.upstream_server_name',
   'envoy.tcp_proxy.cluster',
   'envoy.tcp_proxy.disable_tunneling',
   'envoy.tcp_proxy.per_connection_idle_timeout_ms',
@@ -39,10 +41,8 @@ const HASHABLE = new Set([
 const OTHER_OBJECTS = new Set([
   'envoy.filters.listener.original_dst.local_ip',
   'envoy.filters.listener.original_dst.remote_ip',
-  'envoy.network.application_protocols',
   'envoy.network.ip',
   'envoy.network.network_namespace',
-  'envoy.network.upstream_server_name',
   'envoy.network.upstream_subject_alt_names',
   'envoy.ratelimit.hits_addend',
 ]);

@@ -129,6 +129,7 @@ describe('an option that takes effect', () => {
     assert.deepEqual(untested, [
       '--hot-restart-version',
       '--strict-yaml',
+      '--unsupported-filters',
       '--validate-format',
       '--validate-skip-secrets',
       '--heap-sampling',
@@ -158,6 +159,16 @@ describe('an option that takes effect', () => {
     );
     assert.equal(options.validateFormat, 'sarif');
     assert.deepEqual([options.validateSkipSecrets, options.strictYaml], [true, true]);
+  });
+
+  it('knows which filters may be left out, and none that decides who may pass', () => {
+    const listed = (text: string) => optionsOf('--unsupported-filters', text).skippedFilters;
+    assert.deepEqual([optionsOf().skippedFilters, listed('refuse')], [undefined, undefined]);
+    assert.deepEqual([listed('skip'), listed('skip,a, b.C')], [[], ['a', 'b.C']]);
+    for (const wrong of ['', 'ignore', 'skip,', 'refuse,a']) {
+      assert.throws(() => listed(wrong), /is neither refuse nor skip/);
+    }
+    assert.throws(() => listed('skip,my-jwt'), /'my-jwt' decides who may pass/);
   });
 
   it('knows the option that samples heaps', () => {

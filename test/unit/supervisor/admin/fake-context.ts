@@ -57,6 +57,10 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
     },
     explain: async () => ({ end: { why: 'nobody serves' } }),
     scripts: { list: async () => [], reload: async () => ({ isDone: true, modules: [] }) },
+    *skippedFilters() {
+      yield '';
+      return [];
+    },
     turns: new LoopTurns(),
     server: {
       state: () => 'LIVE',

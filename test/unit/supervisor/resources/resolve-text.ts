@@ -3,6 +3,7 @@ import { ConfigError } from '../../../../supervisor/config/config-error.ts';
 import { loadBootstrap } from '../../../../supervisor/config/load-config.ts';
 import type { Problem } from '../../../../supervisor/config/problem.ts';
 import {
+  type BootstrapOverrides,
   resolveBootstrap,
   type BootstrapResolution,
 } from '../../../../supervisor/resources/bootstrap/resolve-bootstrap.ts';
@@ -21,14 +22,17 @@ export type Outcome =
   /** Something is wrong with its form or its meaning. */
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] };
 
-export async function resolveConfig(bootstrap: object): Promise<Outcome> {
+export async function resolveConfig(
+  bootstrap: object,
+  overrides: BootstrapOverrides = NO_OVERRIDES,
+): Promise<Outcome> {
   const found: { resolution?: BootstrapResolution } = {};
   try {
     const source = { configYaml: JSON.stringify(bootstrap) };
     await loadBootstrap(source, {
       unknownFields: 'refuse',
       check: async (message) => {
-        found.resolution = await resolveBootstrap(message, NO_OVERRIDES);
+        found.resolution = await resolveBootstrap(message, overrides);
         return found.resolution.problems;
       },
     });

@@ -1,4 +1,4 @@
-/** When a transport writes: at the end of each event, or of the loop's turn where it gathers. */
+/** When a transport writes: at the end of the loop's turn. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turnEnd } from 'node:timers/promises';
@@ -8,24 +8,40 @@ import type { ByteStream } from '../../../../workers/net/byte-stream.ts';
 import { Transport } from '../../../../workers/net/transport.ts';
 
 describe('writes of a transport', () => {
-  it('leave at the end of each event', () => {
-    const { loop, transport, calls } = start();
-    loop.run(undefined, () => transport.writeText('one '));
-    loop.run(undefined, () => transport.writeText('two'));
-    assert.deepEqual(calls, ['write one ', 'write two']);
-  });
+  for (const gathers of [false, true]) {
+    it(`leave together at the end of the turn, gathered in blocks: ${gathers}`, async () => {
+      const { loop, transport, calls } = start();
+      if (gathers) transport.gatherTurns();
+      loop.run(undefined, () => transport.writeText('one '));
+      loop.run(undefined, () => transport.writeData(Buffer.from('two')));
+      assert.deepEqual(calls, []);
+      await turnEnd();
+      assert.deepEqual(calls, ['write one two']);
+      loop.run(undefined, () => transport.writeText('three'));
+      await turnEnd();
+      assert.deepEqual(calls, ['write one two', 'write three']);
+    });
 
-  it('leave together at the end of the turn where it gathers', async () => {
-    const { loop, transport, calls } = start();
-    transport.gatherTurns();
-    loop.run(undefined, () => transport.writeText('one '));
-    loop.run(undefined, () => transport.writeData(Buffer.from('two')));
-    assert.deepEqual(calls, []);
+    it(`leave before the connection closes in the same turn, gathered: ${gathers}`, async () => {
+      const { loop, transport, calls } = start();
+      if (gathers) transport.gatherTurns();
+      loop.run(undefined, () => transport.writeText('last'));
+      loop.run(undefined, () => transport.close());
+      await turnEnd();
+      assert.deepEqual(calls, ['write last', 'close']);
+      assert.equal(transport.bytesWritten, 4);
+    });
+  }
+
+  it('leave within the turn when many transports have some', async () => {
+    const loop = new WorkerLoop(systemClock);
+    const many = Array.from({ length: 100 }, () => start(loop));
+    const written = (): number => many.filter(({ calls }) => calls.length > 0).length;
+    for (const { transport } of many) loop.run(undefined, () => transport.writeText('x'));
+    assert.equal(written(), 64);
     await turnEnd();
-    assert.deepEqual(calls, ['write one two']);
-    loop.run(undefined, () => transport.writeText('three'));
-    await turnEnd();
-    assert.deepEqual(calls, ['write one two', 'write three']);
+    assert.equal(written(), 100);
+    for (const { calls } of many) assert.deepEqual(calls, ['write x']);
   });
 
   it('leave in one piece and in their order, long ones too', async () => {
@@ -83,16 +99,6 @@ describe('writes of a transport', () => {
     const text = 'x'.repeat(10_000);
     for (let round = 0; round < 3; round++) loop.run(undefined, () => transport.writeText(text));
     assert.equal(calls.length, 2);
-  });
-
-  it('leave before the connection closes in the same turn', async () => {
-    const { loop, transport, calls } = start();
-    transport.gatherTurns();
-    loop.run(undefined, () => transport.writeText('last'));
-    loop.run(undefined, () => transport.close());
-    await turnEnd();
-    assert.deepEqual(calls, ['write last', 'close']);
-    assert.equal(transport.bytesWritten, 4);
   });
 
   it('leave when the peer ends in the same turn, and not when the connection broke', async () => {

@@ -1,51 +1,60 @@
 /**
- * The buckets of one domain in this worker, and the stream by which a service is told what they let pass
- * and says what they may. Without a stream the buckets go on with what they have.
+ * The buckets of one domain in this worker. What they let pass is told to the worker that owns the
+ * stream to the service, which may be this one; what the service assigns comes back the same way.
+ * Without an owner the buckets go on with what they have.
  */
+import {
+  QUOTA_STEP_MAX,
+  type QuotaCommand,
+  type QuotaGift,
+  type QuotaId,
+  type QuotaNotice,
+} from '../../../../shared/messages/quota-steps.ts';
+import type { QuotaBucketSettings } from '../../../../shared/resources/filters/http/limits/rate-limit-quota.ts';
 import { LoopTimer, type TimerOwner } from '../../../loop/timers.ts';
 import type { WorkerLoop } from '../../../loop/worker-loop.ts';
-import type { QuotaBucketSettings } from '../../../../shared/resources/filters/http/limits/rate-limit-quota.ts';
-import type {
-  GrpcService,
-  GrpcStream,
-  GrpcStreamCallbacks,
-} from '../../../services/grpc-services.ts';
-import { QuotaBucket } from './quota-bucket.ts';
-import {
-  idKey,
-  type QuotaId,
-  type QuotaUsage,
-  readActions,
-  writeReport,
-} from './quota-messages.ts';
+import type { GrpcService } from '../../../services/grpc-services.ts';
+import { QuotaBucket, type TokenStates } from './quota-bucket.ts';
+import { idKey } from './quota-messages.ts';
+import { QuotaOwner } from './quota-owner.ts';
 
-const METHOD = '/envoy.service.rate_limit_quota.v3.RateLimitQuotaService/StreamRateLimitQuotas';
 /** Buckets of a domain; clients may choose what tells them apart. Others are as if unassigned. */
 const BUCKETS_MAX = 10_000;
-/** Buckets in one report; the others follow in the next. */
-const REPORTED_MAX = 1000;
 /** A bucket that nobody used for so long is forgotten. */
 const IDLE_MS = 600_000;
-/** Reports are looked for so often, and a broken stream is opened again no sooner. */
+/** The owner is told so often. */
 const TICK_MS = 500;
-const REOPEN_MS = 1000;
 
-export class QuotaClient implements TimerOwner, GrpcStreamCallbacks {
-  readonly #domain: string;
-  readonly #service: GrpcService;
+export interface QuotaClientParts {
+  readonly domain: string;
+  /** The client's own, which it releases. */
+  readonly service: GrpcService & { release(): void };
+  readonly states: TokenStates;
+}
+
+export class QuotaClient implements TimerOwner {
+  readonly #parts: QuotaClientParts;
   readonly #loop: WorkerLoop;
+  readonly #send: (step: QuotaNotice['step']) => void;
   readonly #buckets = new Map<string, QuotaBucket>();
   /** For requests beyond the limit of buckets, by the settings that they fit. */
   readonly #others = new WeakMap<QuotaBucketSettings, QuotaBucket>();
   readonly #timer = new LoopTimer(this, 0);
-  #stream: GrpcStream | undefined;
-  #endedMs = -Infinity;
+  /** While this worker owns the stream. */
+  #owner: QuotaOwner | undefined;
+  /** Somebody owns the stream. */
+  #isOwned = false;
   #isClosed = false;
 
-  constructor(domain: string, service: GrpcService, loop: WorkerLoop) {
-    this.#domain = domain;
-    this.#service = service;
+  constructor(
+    parts: QuotaClientParts,
+    loop: WorkerLoop,
+    send: (step: QuotaNotice['step']) => void,
+  ) {
+    this.#parts = parts;
     this.#loop = loop;
+    this.#send = send;
+    send({ step: 'join' });
   }
 
   /** Whether the request may pass. The first one of a bucket is told of at once. */
@@ -59,51 +68,81 @@ export class QuotaClient implements TimerOwner, GrpcStreamCallbacks {
     const isAllowed = bucket.take(ms);
     if (!made) return isAllowed;
     this.#buckets.set(key, bucket);
-    this.#send([bucket]);
-    if (!this.#timer.isArmed) this.#loop.timers.list(TICK_MS).arm(this.#timer);
+    this.#tell([bucket]);
+    this.#arm();
     return isAllowed;
+  }
+
+  obey(step: QuotaCommand['step']): void {
+    switch (step.step) {
+      case 'owned':
+        return this.#owned(step.isByYou);
+      case 'used':
+        return this.#owner?.used(step.uses);
+      case 'given':
+        return this.#given(step.gifts);
+    }
   }
 
   close(): void {
     this.#isClosed = true;
+    this.#isOwned = false;
     this.#timer.disarm();
-    this.#stream?.cancel();
-    this.#stream = undefined;
+    this.#owner?.close();
+    this.#owner = undefined;
     this.#buckets.clear();
+    this.#parts.service.release();
+    this.#send({ step: 'leave' });
   }
 
   onTimer(): void {
     const { ms } = this.#loop.clock;
-    const due: QuotaBucket[] = [];
     for (const [key, bucket] of this.#buckets) {
-      if (due.length < REPORTED_MAX && bucket.isDue(ms)) due.push(bucket);
       if (ms - bucket.usedMs > IDLE_MS) this.#buckets.delete(key);
     }
-    if (due.length > 0) this.#send(due);
-    if (this.#buckets.size > 0) this.#loop.timers.list(TICK_MS).arm(this.#timer);
+    this.#tell(this.#due());
+    this.#owner?.tick();
+    this.#arm();
   }
 
-  onMessage(message: Buffer): void {
-    const actions = readActions(message);
-    if (actions === undefined) {
-      this.#stream?.cancel();
-      this.#ended();
-      return;
-    }
-    for (const action of actions) {
-      const key = idKey(action.id);
-      if (action.kind === 'abandon') this.#buckets.delete(key);
-      else this.#buckets.get(key)?.assign(action.strategy, action.ttlMs, this.#loop.clock.ms);
-    }
-  }
-
-  onEnd(): void {
-    this.#ended();
-  }
-
+  /** The owner's stream goes on; the next tick goes by what is there. */
   onException(): void {
-    this.#stream?.cancel();
-    this.#ended();
+    this.#arm();
+  }
+
+  #owned(isByYou: boolean): void {
+    if (isByYou) {
+      this.#owner ??= new QuotaOwner(this.#parts, this.#loop, (gifts) => {
+        this.#given(gifts);
+        this.#send({ step: 'given', gifts });
+      });
+    } else {
+      this.#owner?.close();
+      this.#owner = undefined;
+    }
+    this.#isOwned = true;
+    for (const bucket of this.#buckets.values()) bucket.isTold = false;
+    this.#tell(this.#due());
+    this.#arm();
+  }
+
+  /** Those of which there is something to tell; the rest of many follows. */
+  #due(): readonly QuotaBucket[] {
+    const due: QuotaBucket[] = [];
+    for (const bucket of this.#buckets.values()) {
+      if (due.length >= QUOTA_STEP_MAX) break;
+      if (bucket.isDue) due.push(bucket);
+    }
+    return due;
+  }
+
+  #given(gifts: readonly QuotaGift[]): void {
+    const { ms } = this.#loop.clock;
+    for (const gift of gifts) {
+      const key = idKey(gift.id);
+      if ('isAbandoned' in gift) this.#buckets.delete(key);
+      else this.#buckets.get(key)?.given(gift, this.#parts.states, ms);
+    }
   }
 
   #other(settings: QuotaBucketSettings, nowMs: number): QuotaBucket {
@@ -112,29 +151,18 @@ export class QuotaClient implements TimerOwner, GrpcStreamCallbacks {
     return known;
   }
 
-  /** What cannot be sent now is told by a later report. */
-  #send(buckets: readonly QuotaBucket[]): void {
-    const stream = this.#open();
-    if (stream === undefined || stream.isCongested) return;
+  /** What cannot be told now is told later. */
+  #tell(buckets: readonly QuotaBucket[]): void {
+    if (!this.#isOwned || buckets.length === 0) return;
     const { ms } = this.#loop.clock;
-    const usages: QuotaUsage[] = buckets.map((bucket) => bucket.report(ms));
-    stream.send(writeReport(this.#domain, usages));
+    const uses = buckets.map((bucket) => bucket.use(ms));
+    if (this.#owner === undefined) this.#send({ step: 'used', uses });
+    else this.#owner.used(uses);
   }
 
-  #open(): GrpcStream | undefined {
-    const { ms } = this.#loop.clock;
-    if (this.#stream !== undefined || this.#isClosed) return this.#stream;
-    if (ms - this.#endedMs < REOPEN_MS) return undefined;
-    const before = this.#endedMs;
-    const stream = this.#service.open({ method: METHOD }, this);
-    // It may have ended while it was opened.
-    if (this.#endedMs !== before) return undefined;
-    this.#stream = stream;
-    return stream;
-  }
-
-  #ended(): void {
-    this.#stream = undefined;
-    this.#endedMs = this.#loop.clock.ms;
+  #arm(): void {
+    if (this.#isClosed) return;
+    const isWanted = this.#buckets.size > 0 || this.#owner?.isEmpty === false;
+    if (isWanted && !this.#timer.isArmed) this.#loop.timers.list(TICK_MS).arm(this.#timer);
   }
 }

@@ -1,4 +1,5 @@
 /** Reports of quota buckets and what a service answers: envoy.service.rate_limit_quota.v3. */
+import type { QuotaId } from '../../../../shared/messages/quota-steps.ts';
 import {
   readMessage,
   type ProtoField,
@@ -7,10 +8,7 @@ import {
 import { ProtoWriter } from '../../../../shared/protobuf/proto-writer.ts';
 import type { QuotaStrategy } from '../../../../shared/resources/filters/http/limits/rate-limit-quota.ts';
 
-/** The id of a bucket, by key in the order of the keys; a byte in each character. */
-export type QuotaId = readonly (readonly [key: string, value: string])[];
-
-export interface QuotaUsage {
+interface QuotaUsage {
   readonly id: QuotaId;
   readonly elapsedMs: number;
   readonly allowed: number;

@@ -2,6 +2,7 @@
  * Lets requests pass by quotas that a service assigns to buckets of them; the service is told what
  * passed, no request waits for it. Source: envoy.filters.http.rate_limit_quota.
  */
+import type { QuotaId } from '../../../../shared/messages/quota-steps.ts';
 import type {
   QuotaBucketSettings,
   QuotaRules,
@@ -18,8 +19,8 @@ import { ResponseFlag } from '../../../stream/response-flags.ts';
 import type { StreamInfo } from '../../../stream/stream-info.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
-import { QuotaClient } from './quota-client.ts';
-import { type QuotaId, sortedId } from './quota-messages.ts';
+import type { QuotaClient } from './quota-client.ts';
+import { sortedId } from './quota-messages.ts';
 
 const DETAILS = 'rate_limited_by_quota';
 
@@ -46,15 +47,26 @@ export function makeRateLimitQuotaFilter(
   { name, options: own }: RateLimitQuotaFilterSettings,
   context: FilterContext,
 ): FilterFactory {
-  const service = context.grpc.service(own.target);
   const clients = new Map<string, QuotaClient>();
+  const leaves: (() => void)[] = [];
+  let isReleased = false;
   context.onRelease(() => {
-    for (const client of clients.values()) client.close();
-    service.release();
+    isReleased = true;
+    for (const leave of leaves) leave();
   });
   const clientOf = (domain: string): QuotaClient => {
-    const client = clients.get(domain) ?? new QuotaClient(domain, service, context.loop);
+    const known = clients.get(domain);
+    if (known !== undefined) return known;
+    const group = JSON.stringify([own.target, domain]);
+    const { client, leave } = context.quotas.join(group, () => ({
+      domain,
+      service: context.grpc.service(own.target),
+      states: (number, part) => context.processState(JSON.stringify([group, number, part])),
+    }));
     clients.set(domain, client);
+    // Requests may go on when the filter is gone.
+    if (isReleased) leave();
+    else leaves.push(leave);
     return client;
   };
   const parts: QuotaParts = {

@@ -4,9 +4,9 @@
  * streams count to its limit, as in Envoy. Over TLS each record is a read of its own, but what has
  * come so far is one to the peer: there the turn ends with the loop's.
  */
-import type { Wire } from '../net/wire.ts';
-import type { Http2Stream } from './http2-stream.ts';
-import type { OutboundCounts } from './limits/outbound-counts.ts';
+import type { Wire } from '../../net/wire.ts';
+import type { Http2Stream } from '../http2-stream.ts';
+import type { OutboundCounts } from '../limits/outbound-counts.ts';
 
 export class ReadTurn {
   readonly #wire: Pick<Wire, 'afterRecords'>;
@@ -36,9 +36,10 @@ export class ReadTurn {
     this.#counts.endRead();
   }
 
-  /** All records that had come are read. */
+  /** All records that had come are read, or kept for later turns. */
   flush(): void {
     this.#awaitsRecords = false;
+    if (this.#isReading) return;
     this.#counts.beginRead();
     this.#endStreams();
     this.#counts.endRead();
