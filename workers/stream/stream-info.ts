@@ -151,6 +151,8 @@ export class StreamInfo {
   /** By namespace: the bytes of a google.protobuf.Any. */
   typedMetadata: Map<string, Uint8Array> | undefined = undefined;
   filterState: FilterState | undefined = undefined;
+  /** The response comes in place of another one: what its maker has to know. */
+  inPlaceOf: unknown = undefined;
 
   constructor(connection: ConnectionInfo, startMs: number, startWallMs: number) {
     this.connection = connection;
