@@ -6,9 +6,15 @@
 import { runTrials } from '../programs/run-trials.ts';
 import { consulTrials } from './consul/consul-trials.ts';
 import { gatewayTrials } from './gateway/gateway-trials.ts';
+import { gatewayServiceTrials } from './gateway/service-trials.ts';
 import { istioTrials } from './istio/istio-trials.ts';
 
 const [wanted = '', proxy] = process.argv.slice(2);
 const driven = proxy === 'envoy' ? 'envoy' : 'sluice';
-const trials = [...gatewayTrials(driven), ...consulTrials(driven), ...istioTrials(driven)];
+const trials = [
+  ...gatewayTrials(driven),
+  ...gatewayServiceTrials(driven),
+  ...consulTrials(driven),
+  ...istioTrials(driven),
+];
 process.exitCode = (await runTrials(trials, wanted)) > 0 ? 1 : 0;
