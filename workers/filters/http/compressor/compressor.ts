@@ -22,6 +22,7 @@ import type {
   TrailersStatus,
 } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
+import { addVary, announce } from './coded-headers.ts';
 import { isTypeAllowed, type TypeMatcher, typeMatcher } from './content-types.ts';
 import { chooseEncoding, type CompressorOffer } from './accept-encoding.ts';
 import { compressBody } from './body-compressor.ts';
@@ -298,14 +299,3 @@ class CompressorFilter extends PassThroughFilter {
 }
 
 const SWITCHING_PROTOCOLS = 101;
-
-function announce(headers: HeaderMap, encoding: string): void {
-  headers.remove('content-length');
-  headers.set('content-encoding', encoding);
-}
-
-function addVary(headers: HeaderMap): void {
-  const vary = headers.get('vary');
-  if (vary === undefined) headers.add('vary', 'Accept-Encoding');
-  else if (!hasToken(vary, 'accept-encoding')) headers.set('vary', `${vary}, Accept-Encoding`);
-}
