@@ -12,3 +12,9 @@ export function addVary(headers: HeaderMap): void {
   if (vary === undefined) headers.add('vary', 'Accept-Encoding');
   else if (!hasToken(vary, 'accept-encoding')) headers.set('vary', `${vary}, Accept-Encoding`);
 }
+
+const SWITCHING_PROTOCOLS = 101;
+
+export function isSwitch(headers: HeaderMap): boolean {
+  return headers.status === SWITCHING_PROTOCOLS;
+}

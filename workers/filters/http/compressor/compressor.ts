@@ -22,7 +22,7 @@ import type {
   TrailersStatus,
 } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
-import { addVary, announce } from './coded-headers.ts';
+import { addVary, announce, isSwitch } from './coded-headers.ts';
 import { isTypeAllowed, type TypeMatcher, typeMatcher } from './content-types.ts';
 import { chooseEncoding, type CompressorOffer } from './accept-encoding.ts';
 import { compressBody } from './body-compressor.ts';
@@ -241,7 +241,7 @@ class CompressorFilter extends PassThroughFilter {
 
   #isCompressible(headers: HeaderMap, endStream: boolean): boolean {
     const { options, base, matchType } = this.#parts;
-    if (headers.status === SWITCHING_PROTOCOLS) return false;
+    if (isSwitch(headers)) return false;
     if (this.#callbacks.info.requestHeaders?.method === 'CONNECT') return false;
     if (!isTypeAllowed(headers.get('content-type'), matchType.response)) {
       this.#tell(headers, endStream, 'ContentTypeNotAllowed');
@@ -297,5 +297,3 @@ class CompressorFilter extends PassThroughFilter {
     this.#parts.context.stats.increment(counter);
   }
 }
-
-const SWITCHING_PROTOCOLS = 101;

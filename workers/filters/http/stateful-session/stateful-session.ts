@@ -48,11 +48,12 @@ type Count = (stat: keyof typeof STATEFUL_SESSION.index) => void;
 function countBy(
   { statScope }: StatefulSessionOptions,
   prefix: string,
-  { stats, onBlock }: FilterContext,
+  context: FilterContext,
 ): Count {
   if (statScope === undefined) return () => undefined;
+  const { stats } = context;
   const base = stats.defineBlock(STATEFUL_SESSION, `${prefix}${statScope}`);
-  onBlock(base);
+  context.onBlock(base);
   return (stat) => stats.increment(base + STATEFUL_SESSION.index[stat]);
 }
 

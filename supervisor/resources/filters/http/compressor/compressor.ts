@@ -118,18 +118,23 @@ const MIN_CONTENT_LENGTH = 30;
 function directionOf(message: CommonMessage | undefined, scope: Scope): CompressionDirection {
   refuseOtherFields(message ?? {}, COMMON_FIELDS, scope.at('common_config'));
   const types = message?.content_type ?? [];
-  const place = scope.at('common_config', 'content_type_matcher');
-  const matchers = (message?.content_type_matcher ?? [])
-    .map((matcher, index) => resolveStringMatcher(matcher, place.at(index)))
-    .filter((matcher) => matcher !== undefined);
   const key = message?.enabled?.runtime_key ?? '';
   return {
     isEnabled: message?.enabled?.default_value ?? true,
     ...optional('enabledKey', key === '' ? undefined : key),
     minContentLength: message?.min_content_length ?? MIN_CONTENT_LENGTH,
     contentTypes: types.length > 0 ? types.map((type) => type.toLowerCase()) : CONTENT_TYPES,
-    typeMatchers: matchers,
+    typeMatchers: typeMatchers(message, scope.at('common_config', 'content_type_matcher')),
   };
+}
+
+function typeMatchers(
+  message: CommonMessage | undefined,
+  scope: Scope,
+): CompressionDirection['typeMatchers'] {
+  return (message?.content_type_matcher ?? [])
+    .map((matcher, index) => resolveStringMatcher(matcher, scope.at(index)))
+    .filter((matcher) => matcher !== undefined);
 }
 
 const CONTENT_TYPES: readonly string[] = [
