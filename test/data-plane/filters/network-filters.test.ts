@@ -58,6 +58,31 @@ describe('small network filters', () => {
     assert.equal(await sluice.stat('local_rate_limit.r.rate_limited'), 1);
     first.destroy();
   });
+
+  it('takes from one bucket for all filters with the same key', async () => {
+    const limit = (key: string): object =>
+      networkFilter('local_ratelimit', 'local_ratelimit.v3.LocalRateLimit', {
+        stat_prefix: 'r',
+        token_bucket: { max_tokens: 3, fill_interval: '3600s' },
+        share_key: key,
+      });
+    for (const [key, isShared] of [
+      ['a', true],
+      ['b', false],
+    ] as const) {
+      await using sluice = await start([limit('a'), limit(key), ECHO]);
+      const first = await openRaw(sluice.tcp);
+      first.send('x');
+      await first.until('x');
+      const second = await openRaw(sluice.tcp);
+      second.send('x');
+      if (isShared) assert.equal(await second.closed(), '');
+      else await second.until('x');
+      assert.equal(await sluice.stat('local_rate_limit.r.rate_limited'), isShared ? 1 : 0);
+      first.destroy();
+      second.destroy();
+    }
+  });
 });
 
 describe('access control of connections', () => {
