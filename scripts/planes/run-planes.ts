@@ -8,6 +8,7 @@ import { consulTrials } from './consul/consul-trials.ts';
 import { gatewayTrials } from './gateway/gateway-trials.ts';
 import { gatewayServiceTrials } from './gateway/service-trials.ts';
 import { istioTrials } from './istio/istio-trials.ts';
+import { kumaTrials } from './kuma/kuma-trials.ts';
 
 const [wanted = '', proxy] = process.argv.slice(2);
 const driven = proxy === 'envoy' ? 'envoy' : 'sluice';
@@ -16,5 +17,6 @@ const trials = [
   ...gatewayServiceTrials(driven),
   ...consulTrials(driven),
   ...istioTrials(driven),
+  ...kumaTrials(driven),
 ];
 process.exitCode = (await runTrials(trials, wanted)) > 0 ? 1 : 0;
