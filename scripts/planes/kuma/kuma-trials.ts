@@ -35,18 +35,20 @@ async function features(proxy: DataPlane): Promise<TrialOutcome> {
     ask: (way, path = '/', headers = {}) => ask(ports[way], path, headers),
   };
   const failures: string[] = [];
-  for (const { name, change, probe } of KUMA_FEATURES) {
+  for (const feature of KUMA_FEATURES) {
     let failure = '';
     const serves = (): Promise<boolean> =>
-      probe(mesh).then(
+      feature.probe(mesh).then(
         () => true,
         (error: unknown) => {
           failure = String(error);
           return false;
         },
       );
-    await change?.(mesh);
-    await waitUntil(name, serves, PROBE_LIMIT_MS).catch(() => failures.push(`${name}: ${failure}`));
+    await feature.change?.(mesh);
+    await waitUntil(feature.name, serves, PROBE_LIMIT_MS).catch(() =>
+      failures.push(`${feature.name}: ${failure}`),
+    );
   }
   for (const each of proxies) {
     const refused = (await each.stats('update_rejected')).trim();
