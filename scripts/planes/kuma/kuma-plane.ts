@@ -1,6 +1,6 @@
 /**
  * Kuma's control plane with its memory as store, and its data planes: `kuma-dp` starts the proxy
- * that is tried. The last release that stands in the module proxy by its version is 1.8.
+ * that is tried. Later releases than 1.8 do not stand in the module proxy by their version.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
