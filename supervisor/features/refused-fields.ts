@@ -55,9 +55,7 @@ envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig 1
 envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig 3 - allow_coalesced_connections
 envoy.extensions.common.matching.v3.ExtensionWithMatcher 2 matcher -
 envoy.extensions.common.ratelimit.v3.RateLimitDescriptor 1 is_negative_hits limit,hits_addend
-envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams 2 query_parameters_included,query_parameters_excluded -
-envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig 3 content_type_matcher -
-envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig 5 status_header_enabled -
+envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams 2 - query_parameters_included,query_parameters_excluded
 envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig 3 - save_upstream_address
 envoy.extensions.filters.http.ext_authz.v3.CheckSettings 5 - emit_client_span
 envoy.extensions.filters.http.ext_authz.v3.ExtAuthz 27 route_typed_metadata_context_namespaces,clear_route_cache_headers,filter_metadata,enforce_response_header_limits transport_api_version,emit_client_span
@@ -74,12 +72,10 @@ envoy.extensions.filters.http.on_demand.v3.OnDemand 0 odcds -
 envoy.extensions.filters.http.on_demand.v3.PerRouteConfig 0 odcds -
 envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute 3 - override_option
 envoy.extensions.filters.http.router.v3.Router 8 - suppress_grpc_request_failure_code_stats,reject_connect_request_early_data
-envoy.extensions.filters.http.stateful_session.v3.StatefulSession 2 stat_prefix,status_on_strict_destination_not_found -
 envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector 2 close_connection_on_client_hello_parsing_errors initial_read_buffer_size,max_client_hello_size
 envoy.extensions.filters.network.ext_authz.v3.ExtAuthz 9 send_tls_alert_on_denial transport_api_version,typed_metadata_context_namespaces
 envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager 56 typed_header_validation_config,forward_client_cert_matcher represent_ipv4_remote_address_as_ipv4_mapped_ipv6,path_normalization_options,add_proxy_protocol_connection_state
 envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails 5 issuer,format -
-envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit 3 share_key -
 envoy.extensions.filters.network.rbac.v3.RBAC 7 enforcement_type -
 envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings 9 dns_cache_config -
 envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig 2 - save_upstream_address

@@ -125,7 +125,9 @@ export class StreamInfo {
   attemptCount = 0;
 
   /** The host that the request should go to, whatever balancing would choose. */
-  overrideHost: { readonly address: string; readonly isStrict: boolean } | undefined = undefined;
+  overrideHost:
+    | { readonly address: string; readonly isStrict: boolean; readonly strictStatus?: number }
+    | undefined = undefined;
   followedRedirects: FollowedRedirects | undefined = undefined;
 
   // The messages.
