@@ -1,15 +1,19 @@
 /**
  * Runs the built test files with node's test runner. Arguments narrow the list: a file is run when
  * its path contains one of them. Node 20's runner takes no globs, and given a folder it would also
- * run helpers and fixtures, so the list is made here. Without arguments unit tests share processes.
+ * run helpers and fixtures, so the list is made here. Of many files several share a process.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 
-/** Unit tests that share a process: a process of its own for each takes 0.2 s of processor time. */
-const UNITS_PER_PROCESS = 8;
+/** How many files of a level share a process: one for each file takes 0.2 s of processor time. */
+const FILES_PER_PROCESS = { unit: 8, 'data-plane': 4 };
+/** Of fewer files each has its process. */
+const GROUPED_FROM = 40;
+/** It changes what its process does with exceptions. */
+const ALONE = /data-plane\/http2\/exceptions/;
 
 const testRoot = join(import.meta.dirname, '..', 'test');
 const wanted = process.argv.slice(2);
@@ -34,26 +38,33 @@ const reporters = [own, join(import.meta.dirname, 'test-reporter.js')].flatMap((
   `--test-reporter=${reporter}`,
   '--test-reporter-destination=stdout',
 ]);
-const run = wanted.length === 0 ? grouped(files) : files;
+const run = files.length < GROUPED_FROM ? files : grouped(files);
 const result = spawnSync(process.execPath, [...options, ...reporters, ...run], {
   stdio: 'inherit',
   env: { ...process.env, SLUICE_TEST_FILES: String(files.length) },
 });
 process.exit(result.status ?? 1);
 
-/** One file for several unit tests, in the same order; all others as they are. */
+/** One file for several of a level, in the same order; all others as they are. */
 function grouped(all: readonly string[]): readonly string[] {
-  const units = all.filter((file) => relative(testRoot, file).startsWith('unit/'));
-  const others = all.filter((file) => !units.includes(file));
   mkdirSync(groups);
-  const made: string[] = [];
-  for (let first = 0; first < units.length; first += UNITS_PER_PROCESS) {
-    const path = join(groups, `units-${String(first).padStart(4, '0')}.test.js`);
-    const imports = units
-      .slice(first, first + UNITS_PER_PROCESS)
-      .map((file) => `import '${relative(groups, file)}';\n`);
-    writeFileSync(path, imports.join(''));
-    made.push(path);
-  }
-  return [...others, ...made];
+  const levels = Object.entries(FILES_PER_PROCESS).map(([level, size]) => {
+    const inside = all.filter((file) => levelOf(file) === level);
+    return Array.from({ length: Math.ceil(inside.length / size) }, (_, index) => {
+      const path = join(groups, `${level}-${String(index).padStart(3, '0')}.test.js`);
+      const members = inside.slice(index * size, (index + 1) * size);
+      const imports = members.map((file) => `import '${relative(groups, file)}';\n`);
+      writeFileSync(path, imports.join(''));
+      return path;
+    });
+  });
+  const [units = [], ...others] = levels;
+  return [...all.filter((file) => levelOf(file) === undefined), ...others.flat(), ...units];
+}
+
+/** Undefined for files that have a process each. */
+function levelOf(file: string): string | undefined {
+  const path = relative(testRoot, file);
+  const [level = ''] = path.split('/');
+  return Object.hasOwn(FILES_PER_PROCESS, level) && !ALONE.test(path) ? level : undefined;
 }

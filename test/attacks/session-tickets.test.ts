@@ -123,7 +123,7 @@ describe('tickets of the epoch before', () => {
       const all = allAttempts(parties, variants).filter(({ credential }) =>
         ['good', 'none'].includes(credential.name),
       );
-      const pairs = chosen(all, attackRuns(18, all.length), 7);
+      const pairs = chosen(all, attackRuns(10, all.length), 7);
       const sessions = new Map<Attempt, Buffer | undefined>();
       for (const attempt of pairs) {
         sessions.set(attempt, (await visit(portOf(attempt.from), shown(attempt))).session);
@@ -157,7 +157,7 @@ async function tryAll(
   portOf: (variant: Variant) => number,
 ): Promise<{ readonly resumed: number; readonly refused: number }> {
   const seen = { resumed: 0, refused: 0 };
-  const attempts = chosen(all, attackRuns(44, all.length), salt);
+  const attempts = chosen(all, attackRuns(26, all.length), salt);
   for (const turn of attackTurns(attempts.length, attempts.length)) {
     const { version, credential, from, to } = attempts[turn]!;
     const { name, ...shown } = credential;

@@ -7,9 +7,15 @@ export function activeFilters(
   route: ResolvedRoute | undefined,
 ): readonly FilterFactory[] {
   const switches = route?.filterSettings.switches;
+  // Most routes switch nothing, and nothing is made for their requests.
+  if ((switches === undefined || switches.size === 0) && filters.every(isOn)) return filters;
   return filters.filter(
     ({ name, isOffByDefault }) => switches?.get(name) ?? isOffByDefault !== true,
   );
+}
+
+function isOn({ isOffByDefault }: FilterFactory): boolean {
+  return isOffByDefault !== true;
 }
 
 /** The filters of one stream's chain: those that take part, and in place of some what they stand for. */
@@ -19,5 +25,7 @@ export function filtersOfStream(
 ): readonly FilterFactory[] {
   const active = activeFilters(filters, route);
   if (!active.some((factory) => factory.filtersFor !== undefined)) return active;
+  const [only] = active;
+  if (active.length === 1 && only?.filtersFor !== undefined) return only.filtersFor(route);
   return active.flatMap((factory) => factory.filtersFor?.(route) ?? [factory]);
 }

@@ -34,7 +34,7 @@ describe('a parent that dies', { concurrency: true }, () => {
     const second = await epochs.start(1);
     first.process.kill('SIGKILL');
     await first.exited();
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 24 });
     await second.waitForStat('server.parent_connections', (value) => value === 0);
     await moreRequests(load);
     assert.deepEqual((await load.stop()).failures, []);

@@ -22,7 +22,7 @@ describe('while epochs change', { concurrency: true }, () => {
     await using epochs = await makeEpochs({ parentShutdownTime: 600 });
     const first = await epochs.start(0);
     for (const { phase, line, accepts } of CHILD_PHASES) {
-      const load = startLoad({ port: epochs.port, restMs: 8 });
+      const load = startLoad({ port: epochs.port, restMs: 24 });
       const child = spawnChild(epochs);
       await seen(child, line);
       child.process.kill('SIGSTOP');
@@ -57,7 +57,7 @@ describe('while epochs change', { concurrency: true }, () => {
   it('a parent that hangs while its child starts, and again while it drains, holds nobody up', async () => {
     await using epochs = await makeEpochs({ parentShutdownTime: 600 });
     const first = await epochs.start(0);
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 24 });
     const child = spawnChild(epochs);
     await seen(child, 'warming -> initializing');
     first.signal('SIGSTOP');

@@ -22,7 +22,7 @@ describe('a hot restart', { concurrency: true }, () => {
     });
     try {
       const first = await epochs.start(0, { bootstrap: kinds.bootstrap });
-      const load = startLoad(...kinds.targets.map((target) => ({ ...target, restMs: 8 })));
+      const load = startLoad(...kinds.targets.map((target) => ({ ...target, restMs: 24 })));
       const second = await epochs.start(1, { bootstrap: kinds.bootstrap });
       assert.deepEqual(await first.exited(), { code: 0, signal: null });
       const { failures, finishedByTarget } = await load.stop();
@@ -51,7 +51,7 @@ describe('a hot restart', { concurrency: true }, () => {
       dynamic_resources: { lds_config: fileSource(scratch.file('lds.json')) },
     };
     const first = await epochs.start(0, { bootstrap: config });
-    const load = startLoad({ port, restMs: 8 });
+    const load = startLoad({ port, restMs: 24 });
     const second = await epochs.start(1, { bootstrap: config });
     assert.deepEqual(await first.exited(), { code: 0, signal: null });
     assert.deepEqual((await load.stop()).failures, []);
@@ -67,7 +67,7 @@ describe('a hot restart', { concurrency: true }, () => {
       bootstrap: bootstrap({ listeners }, { admin: { address: loopback(adminPort) } }),
     });
     const first = await epochs.start(0, of(answering('a', stays), answering('b', left)));
-    const load = startLoad({ port: stays, restMs: 8 });
+    const load = startLoad({ port: stays, restMs: 24 });
     await epochs.start(1, of(answering('renamed', stays), answering('c', came)));
     assert.equal((await fetchOnce({ port: came, path: '/' })).status, 200);
     await waitUntil('the end of the listener that was removed', () =>

@@ -13,7 +13,7 @@ describe('a hot restart', { concurrency: 3 }, () => {
   it('fails no request, whatever the numbers of workers are, and no counter goes back', async () => {
     await using epochs = await makeEpochs({ isGradual: true });
     const first = await epochs.start(0, { concurrency: 1 });
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 16 });
     const second = await epochs.start(1, { concurrency: 4 });
     assert.deepEqual(await first.exited(), { code: 0, signal: null });
     const third = await epochs.start(2, { concurrency: 2 });
@@ -43,7 +43,7 @@ describe('a hot restart', { concurrency: 3 }, () => {
       },
     };
     const first = await epochs.start(0, { bootstrap });
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 16 });
     const second = await epochs.start(1, { bootstrap });
     assert.deepEqual(await first.exited(), { code: 0, signal: null });
     assert.deepEqual((await load.stop()).failures, []);
@@ -62,7 +62,7 @@ describe('a hot restart', { concurrency: 3 }, () => {
   it('shares one socket among workers without reuse_port', async () => {
     await using epochs = await makeEpochs({ listener: { enable_reuse_port: { value: false } } });
     await epochs.start(0);
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 16 });
     const second = await epochs.start(1, { concurrency: 3 });
     await second.waitForStat('server.parent_connections', (value) => value === 0);
     assert.deepEqual((await load.stop()).failures, []);
@@ -79,7 +79,7 @@ describe('a hot restart', { concurrency: 3 }, () => {
     const names = readdirSync(epochs.scratch.path).filter((name) => name.startsWith('hot_'));
     assert.equal(names.length, 4);
     assert.equal(statSync(join(epochs.scratch.path, names[0] ?? '')).mode & 0o777, 0o620);
-    const load = startLoad({ socketPath: path, restMs: 8 });
+    const load = startLoad({ socketPath: path, restMs: 16 });
     const second = await epochs.start(1, { args });
     await first.exited();
     assert.ok(existsSync(path));

@@ -71,7 +71,7 @@ describe('a restarter in Python', () => {
     const program = process.env['HOT_RESTARTER'] ?? OWN;
     await using restarter = runRestarter(['python3', program, script]);
     await live(epochs.adminPort, 0);
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 24 });
     for (const epoch of [1, 2]) {
       restarter.process.kill('SIGHUP');
       await live(epochs.adminPort, epoch);

@@ -20,7 +20,7 @@ describe('sluice-restarter', { concurrency: true }, () => {
     epochs.writeBootstrap();
     await using restarter = startRestarter(epochs);
     await restarter.saw('epoch 0 is live');
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 24 });
     restarter.process.kill('SIGHUP');
     await restarter.saw('epoch 1 is live');
     assert.deepEqual(await liveNumbers(epochs), [1]);
@@ -57,7 +57,7 @@ describe('sluice-restarter', { concurrency: true }, () => {
     await using epochs = await makeEpochs();
     epochs.writeBootstrap();
     await using restarter = await startInTime(epochs, 6);
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 24 });
     restarter.process.kill('SIGHUP');
     const starting = await waitUntil('epoch 1', async () =>
       (await restarterStatus(epochs)).find(({ number }) => number === 1),

@@ -28,7 +28,7 @@ describe('a statsd receiver', () => {
       ],
     };
     const first = await epochs.start(0, { bootstrap: config });
-    const load = startLoad({ port: epochs.port, restMs: 8 });
+    const load = startLoad({ port: epochs.port, restMs: 24 });
     const second = await epochs.start(1, { bootstrap: config });
     assert.equal((await first.exited()).code, 0);
     const third = await epochs.start(2, { bootstrap: config });

@@ -83,7 +83,7 @@ describe('commands of another user', { skip, concurrency: true }, () => {
       assert.ok(slowest < READY_LIMIT_MS, `${slowest} ms for /ready`);
       // One more for a connection of ours that it has not closed yet.
       await waitUntil('no descriptors left', () => openFiles(first) <= files + 1);
-      const load = startLoad({ port: epochs.port, restMs: 8 });
+      const load = startLoad({ port: epochs.port, restMs: 24 });
       const second = await epochs.start(1);
       assert.equal((await first.exited()).code, 0);
       await waitUntil('the end of the parent', async () => {

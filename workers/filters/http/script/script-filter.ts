@@ -13,6 +13,7 @@ import type {
   TrailersStatus,
 } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
+import type { ResolvedRoute } from '../../../stream/route.ts';
 import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
 import { PassThroughFilter } from '../../pass-through-filter.ts';
 import { CallBudget } from './script-fetch.ts';
@@ -55,10 +56,26 @@ export function makeScriptFilter(
     for (const each of users) each.release();
     own.release();
   });
-  return {
+  const factory: FilterFactory = {
     name,
     create: (callbacks) => new ScriptFilter(parts, callbacks, { user, ofRoutes }),
+    filtersFor: (route) => {
+      const { instance } = user;
+      const isEmpty = instance?.isEmpty === true && !hasOwnSettings(route, name);
+      if (!isEmpty) return itself;
+      instance.count('requests');
+      return NO_FILTERS;
+    },
   };
+  const itself = [factory];
+  return factory;
+}
+
+/** What a module without functions needs. */
+const NO_FILTERS: readonly FilterFactory[] = [];
+
+function hasOwnSettings(route: ResolvedRoute | undefined, name: string): boolean {
+  return route !== undefined && route.filterSettings.perFilterConfig.has(name);
 }
 
 interface Users {
@@ -126,11 +143,11 @@ class ScriptFilter extends PassThroughFilter {
     const instance = this.#instance;
     if (stream === undefined || instance === undefined || this.#isLeftOut) return 'continue';
     if (this.#request?.hasFailed === true) return 'continue';
-    const response = stream.takeResponse(headers);
+    stream.takeResponse(headers);
     if (instance.response.isEmpty) return 'continue';
     const parts = { callbacks: this.#callbacks, stream, map: headers };
     this.#response = new ScriptSide(instance, RESPONSE_WAY, parts);
-    return this.#response.start(response, endStream);
+    return this.#response.start(stream.takenResponse, endStream);
   }
 
   override encodeData(data: Buffer, endStream: boolean): DataStatus {

@@ -30,7 +30,8 @@ export class ScriptStream implements Stream {
   readonly #callbacks: FilterCallbacks;
   state: unknown = undefined;
   request: RequestHeaders;
-  response: ResponseHeaders | undefined = undefined;
+  #response: HeaderMap | undefined = undefined;
+  #shownResponse: ResponseHeaders | undefined = undefined;
   #calls: ScriptCalls | undefined = undefined;
   #abort: AbortController | undefined = undefined;
   #timers: Set<StreamTimer> | undefined = undefined;
@@ -43,9 +44,19 @@ export class ScriptStream implements Stream {
   }
 
   /** A local reply takes the place of a response that was there. */
-  takeResponse(headers: HeaderMap): ResponseHeaders {
-    this.response = new ScriptResponseHeaders(headers);
-    return this.response;
+  takeResponse(headers: HeaderMap): void {
+    this.#response = headers;
+    this.#shownResponse = undefined;
+  }
+
+  get response(): ResponseHeaders | undefined {
+    return this.#response && this.takenResponse;
+  }
+
+  /** Made for those that look at it. */
+  get takenResponse(): ResponseHeaders {
+    if (this.#response === undefined) throw new Error('there is no response');
+    return (this.#shownResponse ??= new ScriptResponseHeaders(this.#response));
   }
 
   get connection(): Connection {
