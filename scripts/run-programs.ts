@@ -13,6 +13,7 @@ import { grpcInterop } from './programs/http2/grpc-interop.ts';
 import { grpcPrograms } from './programs/http2/grpc.ts';
 import { grpcWeb } from './programs/http2/grpc-web.ts';
 import { http2Proxies } from './programs/http2/other-proxies.ts';
+import { restarts } from './programs/http2/restarts.ts';
 import { redisPrograms } from './programs/redis.ts';
 import { runTrials } from './programs/run-trials.ts';
 import { prometheus } from './programs/prometheus.ts';
@@ -33,6 +34,7 @@ const trials: readonly Trial[] = [
   ...grpcPrograms,
   ...grpcWeb,
   ...grpcInterop,
+  ...restarts,
   ...taps,
   ...prometheus,
 ];

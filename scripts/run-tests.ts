@@ -9,11 +9,19 @@ import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 
 /** How many files of a level share a process: one for each file takes 0.2 s of processor time. */
-const FILES_PER_PROCESS = { unit: 8, 'data-plane': 4 };
+const FILES_PER_PROCESS = { unit: 8, 'data-plane': 4, attacks: 4, integration: 3 };
 /** Of fewer files each has its process. */
 const GROUPED_FROM = 40;
-/** It changes what its process does with exceptions. */
-const ALONE = /data-plane\/http2\/exceptions/;
+/** They measure the time or the memory of their process, or change its environment or its handlers of exceptions. */
+const ALONE = [
+  /^data-plane\/http2\/exceptions/,
+  /^integration\/(?:xds\/fuzz|life-cycle\/caught-exceptions|hot-restart\/)/,
+  /^attacks\/(?:limits|tables|http2)\//,
+  /^attacks\/services\/(?:.*control-planes|failing-services|lua-scripts|udp-name-servers|grpc-transport)/,
+  /^attacks\/(?:message-channel|address-spellings|http2-verdicts|configuration-bombs|many-restarts)/,
+];
+/** In the long form of the attacks each file has its process. */
+const isLong = process.env['SLUICE_ATTACKS'] === 'long';
 
 const testRoot = join(import.meta.dirname, '..', 'test');
 const wanted = process.argv.slice(2);
@@ -38,7 +46,7 @@ const reporters = [own, join(import.meta.dirname, 'test-reporter.js')].flatMap((
   `--test-reporter=${reporter}`,
   '--test-reporter-destination=stdout',
 ]);
-const run = files.length < GROUPED_FROM ? files : grouped(files);
+const run = isLong || files.length < GROUPED_FROM ? files : grouped(files);
 const result = spawnSync(process.execPath, [...options, ...reporters, ...run], {
   stdio: 'inherit',
   env: { ...process.env, SLUICE_TEST_FILES: String(files.length) },
@@ -66,5 +74,7 @@ function grouped(all: readonly string[]): readonly string[] {
 function levelOf(file: string): string | undefined {
   const path = relative(testRoot, file);
   const [level = ''] = path.split('/');
-  return Object.hasOwn(FILES_PER_PROCESS, level) && !ALONE.test(path) ? level : undefined;
+  return Object.hasOwn(FILES_PER_PROCESS, level) && !ALONE.some((name) => name.test(path))
+    ? level
+    : undefined;
 }

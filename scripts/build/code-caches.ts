@@ -8,11 +8,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get, request } from 'node:http';
+import {
+  type ClientHttp2Session,
+  connect,
+  constants,
+  createServer as createHttp2Server,
+} from 'node:http2';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { usualBootstrap } from './usual-bootstrap.ts';
+import { HTTP2_PATH, usualBootstrap } from './usual-bootstrap.ts';
 
 const LIMIT_MS = 15_000;
 const LOOK_MS = 50;
@@ -26,11 +32,11 @@ export async function makeCodeCaches(projectRoot: string): Promise<void> {
   const isDone = (): boolean => folders.every(hasCache);
   if (isDone()) return;
   const scratch = mkdtempSync(join(tmpdir(), 'sluice-build-'));
-  const host = await startHost();
+  const hosts = [await startHost(), await startHttp2Host()] as const;
   try {
-    await runOnce(join(projectRoot, 'dist', 'src', 'main.js'), scratch, host);
+    await runOnce(join(projectRoot, 'dist', 'src', 'main.js'), scratch, hosts);
   } finally {
-    host.close();
+    for (const host of hosts) host.close();
     rmSync(scratch, { recursive: true });
   }
   if (!isDone()) console.warn('the build has no code caches: starts will compile');
@@ -52,11 +58,25 @@ async function startHost(): Promise<Server> {
   return host;
 }
 
-async function runOnce(main: string, scratch: string, host: Server): Promise<void> {
+async function startHttp2Host(): Promise<Server> {
+  const host = createHttp2Server((asked, answer) => {
+    asked.resume().on('end', () => answer.end(ANSWER_BODY));
+  });
+  host.listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  return host;
+}
+
+/** `hosts`: of HTTP/1 and of HTTP/2. */
+async function runOnce(
+  main: string,
+  scratch: string,
+  hosts: readonly [Server, Server],
+): Promise<void> {
   const config = join(scratch, 'bootstrap.json');
   const adminPath = join(scratch, 'admin');
-  const hostPort = (host.address() as AddressInfo).port;
-  writeFileSync(config, JSON.stringify(usualBootstrap(hostPort)));
+  const portOf = (host: Server): number => (host.address() as AddressInfo).port;
+  writeFileSync(config, JSON.stringify(usualBootstrap(portOf(hosts[0]), portOf(hosts[1]))));
   const words = ['--config-path', config, '--admin-address-path', adminPath];
   const own = ['--concurrency', '1', '--disable-hot-restart', '--log-level', 'off'];
   const child = spawn(process.execPath, [main, ...words, ...own], {
@@ -100,6 +120,37 @@ async function useServer(wait: () => Promise<void>, adminPath: string): Promise<
     }
   }
   agent.destroy();
+  await useHttp2(address);
+}
+
+/** Clients of HTTP/2 ask for several things at once, and change their minds. */
+async function useHttp2(address: string): Promise<void> {
+  const session = connect(`http://${address}`);
+  await once(session, 'connect');
+  for (const path of ['/usual', HTTP2_PATH]) {
+    const asked = Array.from({ length: REQUESTS }, (_, at) => at);
+    const bodies = [undefined, 'a body'];
+    const answers = asked.flatMap(() => bodies.map((body) => askHttp2(session, path, body)));
+    const cancelled = session.request({ ':path': path });
+    cancelled.on('error', () => undefined);
+    cancelled.close(constants.NGHTTP2_CANCEL);
+    for (const answer of await Promise.all(answers)) {
+      if (answer !== ANSWER_BODY) throw new Error(`the packed program answered ${answer}`);
+    }
+  }
+  session.close();
+  await once(session, 'close');
+}
+
+async function askHttp2(
+  session: ClientHttp2Session,
+  path: string,
+  body: string | undefined,
+): Promise<string> {
+  const method = body === undefined ? 'GET' : 'POST';
+  const stream = session.request({ ':path': path, ':method': method });
+  stream.end(body);
+  return Buffer.concat(await stream.toArray()).toString();
 }
 
 async function ask(url: string, agent?: Agent, body?: string): Promise<string> {

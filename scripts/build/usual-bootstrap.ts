@@ -3,8 +3,11 @@
 const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
 const NOWHERE = '/dev/null';
 
-/** One listener, `web`, with an access log, one route and one cluster of one host. */
-export function usualBootstrap(hostPort: number): object {
+/** What the host of HTTP/2 serves. */
+export const HTTP2_PATH = '/http2';
+
+/** One listener, `web`, with an access log, and two clusters of one host: of HTTP/1 and HTTP/2. */
+export function usualBootstrap(hostPort: number, http2Port: number): object {
   return {
     node: { id: 'usual', cluster: 'usual' },
     admin: { address: address(0) },
@@ -16,17 +19,28 @@ export function usualBootstrap(hostPort: number): object {
           filter_chains: [{ filters: [connectionManager()] }],
         },
       ],
-      clusters: [
-        {
-          name: 'up',
-          type: 'STATIC',
-          connect_timeout: '5s',
-          load_assignment: {
-            cluster_name: 'up',
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: address(hostPort) } }] }],
-          },
-        },
-      ],
+      clusters: [cluster('up', hostPort), { ...cluster('up2', http2Port), ...HTTP2_HOSTS }],
+    },
+  };
+}
+
+const HTTP2_HOSTS = {
+  typed_extension_protocol_options: {
+    'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+      '@type': `${EXTENSIONS}.upstreams.http.v3.HttpProtocolOptions`,
+      explicit_http_config: { http2_protocol_options: {} },
+    },
+  },
+};
+
+function cluster(name: string, port: number): object {
+  return {
+    name,
+    type: 'STATIC',
+    connect_timeout: '5s',
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }],
     },
   };
 }
@@ -56,7 +70,10 @@ function connectionManager(): object {
           {
             name: 'usual',
             domains: ['*'],
-            routes: [{ match: { prefix: '/' }, route: { cluster: 'up', timeout: '15s' } }],
+            routes: [
+              { match: { prefix: HTTP2_PATH }, route: { cluster: 'up2', timeout: '15s' } },
+              { match: { prefix: '/' }, route: { cluster: 'up', timeout: '15s' } },
+            ],
           },
         ],
       },

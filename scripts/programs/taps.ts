@@ -1,7 +1,9 @@
-/** Records of `/tap/listen` in the hands of those who know the formats: tshark, har-validator. */
-import { writeFileSync } from 'node:fs';
+/** Records of `/tap/listen` in the hands of those who know the formats: har-validator, Chromium, tshark. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { buffer } from 'node:stream/consumers';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -10,6 +12,8 @@ import { fetchOnce } from '../../test/support/peers/http-client.ts';
 import { startHttpUpstream } from '../../test/support/peers/upstream.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
 import { type Sluice, startSluice } from '../../test/support/programs/sluice.ts';
+import { waitUntil } from '../../test/support/wait.ts';
+import { startBrowser } from '../support/browser.ts';
 import { check, passed, runProgram, type Trial, trialOf } from './trial.ts';
 
 const REQUESTS = 20;
@@ -48,6 +52,41 @@ const har: Trial = {
   },
 };
 
+/** What DevTools do with a file that somebody drops on their network panel. */
+const IMPORT_HAR = `(async () => {
+  const { NetworkPanel } = await import('./panels/network/network.js');
+  const { NetworkLog } = await import('./models/logs/logs.js');
+  const file = new File([HAR], 'record.har', { type: 'application/json' });
+  await NetworkPanel.NetworkPanel.instance().networkLogView.onLoadFromFile(file);
+  const shown = NetworkLog.NetworkLog.instance().requests();
+  return JSON.stringify(shown.map((one) => [one.requestMethod, one.statusCode, new URL(one.url()).pathname]));
+})().catch(() => undefined)`;
+
+const devTools = trialOf(
+  'chromium',
+  'the developer tools of Chromium open what /tap/listen records',
+  async () => {
+    using scratch = makeScratch();
+    const text = JSON.stringify((await recorded('format=har&count=1000')).toString());
+    const more = ['--remote-debugging-port=0', '--remote-allow-origins=*'];
+    await using running = startBrowser(scratch.file('profile'), 'chromium', more);
+    const { browser } = running;
+    const portFile = join(scratch.file('profile'), 'DevToolsActivePort');
+    await waitUntil('the port of the browser', () => existsSync(portFile));
+    const [port = ''] = readFileSync(portFile, 'utf8').split('\n');
+    const page = `ws=localhost:${port}/devtools/page/${await browser.openEmpty()}`;
+    await browser.open(`http://localhost:${port}/devtools/devtools_app.html?${page}&panel=network`);
+    const shown = await waitUntil('the requests', async () => {
+      const found = await browser.evaluate(IMPORT_HAR.replace('HAR', () => text));
+      return typeof found === 'string' && found !== '[]' ? found : undefined;
+    });
+    const expected = Array.from({ length: REQUESTS }, (_, count) => ['POST', 200, `/a/${count}`]);
+    const requests = (JSON.parse(shown) as unknown[]).slice(0, REQUESTS);
+    check(isDeepStrictEqual(requests, expected), `it shows ${shown.slice(0, 500)}`);
+    return passed(`${REQUESTS} requests on the network panel`);
+  },
+);
+
 const pcap = trialOf('tshark', 'tshark follows the connections of /tap/listen', async () => {
   using scratch = makeScratch();
   const file = scratch.file('all.pcap');
@@ -84,4 +123,4 @@ const pcap = trialOf('tshark', 'tshark follows the connections of /tap/listen', 
   return passed(`${requests} requests, ${await count('tcp')} packets, none of them wrong`);
 });
 
-export const taps: readonly Trial[] = [har, pcap];
+export const taps: readonly Trial[] = [har, devTools, pcap];

@@ -126,3 +126,19 @@ async function builtCollector(): Promise<string> {
   await runProgram(builder, ['--config', config], { limitMs: BUILD_LIMIT_MS });
   return program;
 }
+
+export function spansOf(collector: Collector): readonly Span[] {
+  return collector
+    .received()
+    .flatMap(({ resourceSpans = [] }) => resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+}
+
+/** What the lines of access logs say. */
+export function bodiesOf(collector: Collector): readonly string[] {
+  return collector
+    .received()
+    .flatMap(({ resourceLogs = [] }) => resourceLogs)
+    .flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords))
+    .map(({ body }) => body?.stringValue ?? '');
+}

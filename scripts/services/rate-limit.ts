@@ -16,7 +16,7 @@ import { check, passed, type Trial, trialOfAll, type TrialOutcome } from '../pro
 import { type Between, grpcService, httpFilter, startAsking } from './between.ts';
 import { type RealService, startService } from './real-service.ts';
 
-const RATE_LIMIT: GoProgram = {
+export const RATE_LIMIT: GoProgram = {
   module: 'github.com/envoyproxy/ratelimit/src/service_cmd',
   version: 'v1.4.1-0.20260122083618-3fb702589d36',
   folder: 'ratelimit',
@@ -90,12 +90,13 @@ function networkLimit(): object {
   });
 }
 
-async function startRedis(port: number): Promise<RealService> {
+export async function startRedis(port: number): Promise<RealService> {
   const args = ['--port', String(port), '--save', '', '--bind', '127.0.0.1'];
   return startService({ command: 'redis-server', args, ports: [port] });
 }
 
-async function settingsOf(
+/** Environment variables of the service: its ports, and the Redis behind it. */
+export async function settingsOf(
   folder: string,
   redisPort: number,
   grpcPort: number,

@@ -6,7 +6,14 @@ import { waitUntil } from '../../test/support/wait.ts';
 import { trialWithGo } from '../programs/go-programs.ts';
 import { check, passed, type Trial, type TrialOutcome } from '../programs/trial.ts';
 import { type Between, grpcService, startAsking } from './between.ts';
-import { type Collector, type Resource, type Span, startCollector } from './collector.ts';
+import {
+  bodiesOf,
+  type Collector,
+  type Resource,
+  type Span,
+  spansOf,
+  startCollector,
+} from './collector.ts';
 
 const TRACE = 'type.googleapis.com/envoy.config.trace.v3';
 const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
@@ -152,13 +159,6 @@ function familiesAreWhole(spans: readonly Span[], { upstream }: Between): void {
   );
 }
 
-function spansOf(collector: Collector): readonly Span[] {
-  return collector
-    .received()
-    .flatMap(({ resourceSpans = [] }) => resourceSpans)
-    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
-}
-
 function isTimed({ startTimeUnixNano, endTimeUnixNano }: Span): boolean {
   return BigInt(startTimeUnixNano) <= BigInt(endTimeUnixNano);
 }
@@ -193,14 +193,6 @@ async function logsArrive(): Promise<TrialOutcome> {
   const missing = paths.filter((path) => !bodies.includes(`${path} 200`));
   check(missing.length === 0 && bodies.length === REQUESTS, `${bodies.length} lines`);
   return passed(`${bodies.length} lines of ${REQUESTS} requests`);
-}
-
-function bodiesOf(collector: Collector): readonly string[] {
-  return collector
-    .received()
-    .flatMap(({ resourceLogs = [] }) => resourceLogs)
-    .flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords))
-    .map(({ body }) => body?.stringValue ?? '');
 }
 
 async function metricsArrive(): Promise<TrialOutcome> {

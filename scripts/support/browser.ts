@@ -10,9 +10,14 @@ export interface RunningBrowser extends AsyncDisposable {
   readonly browser: Browser;
 }
 
-/** `folder` keeps its profile. */
-export function startBrowser(folder: string, program = 'chromium'): RunningBrowser {
-  const child = spawn(program, [...WORDS, '--hide-scrollbars', `--user-data-dir=${folder}`], {
+/** `folder` keeps its profile; `more`: further words of its command line. */
+export function startBrowser(
+  folder: string,
+  program = 'chromium',
+  more: readonly string[] = [],
+): RunningBrowser {
+  const words = [...WORDS, ...more, '--hide-scrollbars', `--user-data-dir=${folder}`];
+  const child = spawn(program, words, {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     // The browser gets a process group of its own: it has processes that write into the folder,
     // too.
@@ -53,8 +58,14 @@ export class Browser {
     return this.#dialogs;
   }
 
-  async open(url: string): Promise<void> {
+  /** An empty page, by the name that the browser has for it. */
+  async openEmpty(): Promise<string> {
     const { targetId } = await this.#send('Target.createTarget', { url: 'about:blank' });
+    return String(targetId);
+  }
+
+  async open(url: string): Promise<void> {
+    const targetId = await this.openEmpty();
     const attached = await this.#send('Target.attachToTarget', { targetId, flatten: true });
     this.#session = String(attached['sessionId']);
     await this.#send('Page.enable', {});

@@ -36,7 +36,7 @@ export type QuotaGift =
     }
   | { readonly id: QuotaId; readonly isAbandoned: true };
 
-export interface QuotaAssigned {
+interface QuotaAssigned {
   readonly strategy: QuotaStrategy;
   /** Not above 0: it has run out. */
   readonly ttlMs: number;

@@ -18,6 +18,13 @@ export interface Http2Options {
   readonly maxConsecutiveEmptyFrames: number;
   readonly maxPriorityFramesPerStream: number;
   readonly maxWindowUpdatesPerDataFrame: number;
+  /** RST_STREAM frames of a client: how many at once, and how many more in each second. */
+  readonly resetBurst: number;
+  readonly resetRate: number;
+  /** Bytes of one name or value as it comes on the wire. */
+  readonly maxHeaderTextBytes: number;
+  /** Texts of header blocks are written in the Huffman code where that is shorter. */
+  readonly usesHuffman: boolean;
   /** A message that breaks the rules ends its stream, not the connection. */
   readonly endsStreamOnInvalidMessage: boolean;
   /** Further SETTINGS, in their order. */
@@ -49,6 +56,11 @@ export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
   maxConsecutiveEmptyFrames: 1,
   maxPriorityFramesPerStream: 100,
   maxWindowUpdatesPerDataFrame: 10,
+  resetBurst: 1000,
+  resetRate: 33,
+  maxHeaderTextBytes: 64 * 1024,
+  // Envoy writes it; plain texts say the same and cost less time.
+  usesHuffman: false,
   endsStreamOnInvalidMessage: false,
   customSettings: [],
 };

@@ -181,6 +181,10 @@ export class TestedStream implements ChainStream {
     if (body !== undefined) this.#chain.encodeData(body, true);
   }
 
+  restartRequest(): void {
+    throw new Error('the request of a test does not begin again');
+  }
+
   resetStream(): void {
     this.#finish(true);
   }

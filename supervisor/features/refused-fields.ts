@@ -19,7 +19,7 @@ envoy.config.core.v3.GrpcService.GoogleGrpc 5 credentials_factory_name,config,ch
 envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials 2 google_compute_engine,google_refresh_token,service_account_jwt_access,from_plugin,sts_service -
 envoy.config.core.v3.HealthCheck.HttpHealthCheck 12 use_alpn_protocol -
 envoy.config.core.v3.Http1ProtocolOptions 10 - use_balsa_parser
-envoy.config.core.v3.Http2ProtocolOptions 16 enable_huffman_encoding,max_header_field_size_kb,disallow_obs_text,stream_reset_burst,stream_reset_rate use_oghttp2_codec
+envoy.config.core.v3.Http2ProtocolOptions 20 - use_oghttp2_codec,disallow_obs_text
 envoy.config.core.v3.RetryPolicy 3 retry_priority,retry_host_predicate,host_selection_retry_max_attempts -
 envoy.config.core.v3.SocketAddress 6 network_namespace_filepath -
 envoy.config.core.v3.SocketOption 7 - description
@@ -55,10 +55,7 @@ envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig 1
 envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig 3 - allow_coalesced_connections
 envoy.extensions.common.matching.v3.ExtensionWithMatcher 2 matcher -
 envoy.extensions.common.ratelimit.v3.RateLimitDescriptor 1 is_negative_hits limit,hits_addend
-envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams 2 query_parameters_included,query_parameters_excluded -
-envoy.extensions.filters.http.composite.v3.ExecuteFilterAction 4 dynamic_config -
-envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig 3 content_type_matcher -
-envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig 5 status_header_enabled -
+envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams 2 - query_parameters_included,query_parameters_excluded
 envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig 3 - save_upstream_address
 envoy.extensions.filters.http.ext_authz.v3.CheckSettings 5 - emit_client_span
 envoy.extensions.filters.http.ext_authz.v3.ExtAuthz 27 route_typed_metadata_context_namespaces,clear_route_cache_headers,filter_metadata,enforce_response_header_limits transport_api_version,emit_client_span
@@ -67,7 +64,7 @@ envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor 24 - filter_metadata
 envoy.extensions.filters.http.fault.v3.HTTPFault 11 response_rate_limit response_rate_limit_percent_runtime,abort_grpc_status_runtime,disable_downstream_cluster_stats,filter_metadata
 envoy.extensions.filters.http.gcp_authn.v3.Audience 2 bound_jwt,bound_access_token,iam_access_token -
 envoy.extensions.filters.http.gcp_authn.v3.GcpAuthnFilterConfig 7 token_metadata_key -
-envoy.extensions.filters.http.header_mutation.v3.Mutations 4 query_parameter_mutations,formatters -
+envoy.extensions.filters.http.header_mutation.v3.Mutations 5 formatters -
 envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit 17 local_cluster_rate_limit -
 envoy.extensions.filters.http.lua.v3.Lua 6 package_paths,package_cpaths,shared_vm_id -
 envoy.extensions.filters.http.lua.v3.LuaPerRoute 4 package_paths,package_cpaths,shared_vm_id -
@@ -75,7 +72,6 @@ envoy.extensions.filters.http.on_demand.v3.OnDemand 0 odcds -
 envoy.extensions.filters.http.on_demand.v3.PerRouteConfig 0 odcds -
 envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute 3 - override_option
 envoy.extensions.filters.http.router.v3.Router 8 - suppress_grpc_request_failure_code_stats,reject_connect_request_early_data
-envoy.extensions.filters.http.stateful_session.v3.StatefulSession 2 stat_prefix,status_on_strict_destination_not_found -
 envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector 2 close_connection_on_client_hello_parsing_errors initial_read_buffer_size,max_client_hello_size
 envoy.extensions.filters.network.ext_authz.v3.ExtAuthz 9 send_tls_alert_on_denial transport_api_version,typed_metadata_context_namespaces
 envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager 56 typed_header_validation_config,forward_client_cert_matcher represent_ipv4_remote_address_as_ipv4_mapped_ipv6,path_normalization_options,add_proxy_protocol_connection_state
@@ -95,6 +91,7 @@ envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter 2 config_
 envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig 10 propagate_response_headers,propagate_response_trailers -
 envoy.extensions.health_checkers.redis.v3.Redis 1 aws_iam -
 envoy.extensions.http.cache.file_system_http_cache.v3.FileSystemHttpCacheConfig 7 - cache_subdivisions,max_eviction_period,min_eviction_period
+envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy 5 modify_request_headers_action -
 envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin 7 - oob_reporting_period,oob_reporting_config
 envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest 5 - enable_full_scan
 envoy.extensions.load_balancing_policies.load_aware_locality.v3.LoadAwareLocality 7 - enable_oob_load_report,oob_reporting_period,oob_reporting_config
@@ -111,6 +108,6 @@ envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext 9 - disable_state
 envoy.extensions.transport_sockets.tls.v3.GenericSecret 1 secrets -
 envoy.extensions.transport_sockets.tls.v3.TlsCertificate 3 pkcs12,private_key_provider,ocsp_staple,signed_certificate_timestamp,tls_params watched_directory
 envoy.extensions.transport_sockets.tls.v3.TlsParameters 5 compliance_policies -
-envoy.extensions.upstreams.http.v3.HttpProtocolOptions 8 header_validation_config,outlier_detection,retry_policy -
+envoy.extensions.upstreams.http.v3.HttpProtocolOptions 9 header_validation_config,outlier_detection -
 envoy.type.tracing.v3.CustomTag 6 - value_type
 `;

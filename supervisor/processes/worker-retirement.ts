@@ -15,7 +15,7 @@ import { countConnections } from './worker-questions.ts';
 const RETIRE_LIMIT_MS = 10_000;
 const RETIRE_ALONE_LIMIT_MS = 2_000;
 const RETIRE_LOOK_MS = 200;
-const RETIRE_STOP_LIMIT_MS = 2_000;
+const RETIRE_STOP_LIMIT_MS = 8_000;
 const COUNT_LIMIT_MS = 1_000;
 
 export interface RetirementOptions {

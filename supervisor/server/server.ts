@@ -28,8 +28,11 @@ import type { WorkerPool } from '../processes/worker-pool.ts';
 import { makeWorkerProvision } from './worker-provision.ts';
 import { workerSubscriptions } from './worker-subscriptions.ts';
 
-/** From the request to end until workers are killed. */
-const STOP_LIMIT_MS = 2_000;
+/**
+ * From the request to end until workers are killed: longer than one takes by itself where it gets
+ * little time, because its last log lines are lost then.
+ */
+const STOP_LIMIT_MS = 8_000;
 
 /** For the sinks, after the workers have ended. */
 const LAST_FLUSH_LIMIT_MS = 500;

@@ -34,6 +34,7 @@ export interface ChainStream extends Omit<
   isPaused(side: 'request' | 'response'): boolean;
   /** The request is over, or was answered before it came to its end. */
   readonly isRequestDropped: boolean;
+  restartRequest(): void;
   /** What the worker holds for all streams. */
   readonly heldByAll: HeldBytes;
   /** The present event works for this stream. */
@@ -229,6 +230,10 @@ class PositionedCallbacks implements FilterCallbacks {
 
   sendLocalReply(reply: LocalReply): void {
     this.#stream.sendLocalReply(reply);
+  }
+
+  restartRequest(): void {
+    this.#stream.restartRequest();
   }
 
   resetStream(): void {

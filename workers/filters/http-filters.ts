@@ -54,7 +54,7 @@ import { makeTapFilter } from './http/tap.ts';
 import { makeTransformFilter } from './http/transform.ts';
 import { makeCompositeFilter } from './http/composite/composite.ts';
 import { makeFilterChainFilter } from './http/composite/filter-chain.ts';
-import { makeCustomResponseFilter } from './http/custom-response.ts';
+import { makeCustomResponseFilter } from './http/custom-response/custom-response.ts';
 import { makeHttpCacheV2Filter } from './http/cache/http-cache-v2.ts';
 import { makeHttpCacheFilter } from './http/cache/http-cache.ts';
 import { makeAlpnFilter } from './http/istio/alpn.ts';

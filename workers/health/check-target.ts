@@ -75,7 +75,7 @@ function beginWith(sender: ProxyProtocolSender | undefined, socket: Socket): Soc
 function targetOf(ways: CheckConnections, host: HostResource): ConnectTarget {
   const address = host.check?.address ?? host.address;
   if (address.kind === 'internal') {
-    return { socket: ways.connectInside({ ...address, metadata: undefined }) };
+    return { socket: ways.connectInside({ ...address, metadata: undefined, shared: undefined }) };
   }
   return connectTarget(address, host);
 }

@@ -62,9 +62,10 @@ export class ControlFrames {
     if (id === 0) return session.refuseFrame();
     if (length !== 4) return session.fail(ErrorCode.frameSizeError, '');
     const stream = session.table.open.get(id);
-    if (stream === undefined) return session.table.wasOpen(id) || session.refuseFrame();
-    session.onPeerReset(stream, input.readUInt32BE(start));
-    return !session.isOver;
+    if (stream === undefined && !session.table.wasOpen(id)) return session.refuseFrame();
+    if (stream !== undefined) session.onPeerReset(stream, input.readUInt32BE(start));
+    if (session.isOver) return false;
+    return session.counts.resetFrame() || session.fail(ErrorCode.internalError, '');
   }
 
   onSettings(header: FrameHeader, input: Buffer, start: number, end: number): boolean {

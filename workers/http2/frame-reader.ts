@@ -16,7 +16,7 @@ import {
 export interface FrameReceiver {
   /**
    * A DATA frame begins, with so many bytes of data, its padding not counted. False stops the
-   * reader.
+   * reader. The header is valid during the call, here and in `onFrame`.
    */
   onDataBegin(header: FrameHeader, dataBytes: number): boolean;
   /** A piece of its data; `isLast`: the frame is over. Empty only for an empty frame. */
@@ -53,7 +53,8 @@ export class FrameReader {
   /** Bytes of a header or of a payload that came in pieces; made when it is needed. */
   #kept: Buffer = EMPTY;
   #keptLength = 0;
-  #header: FrameHeader = { length: 0, type: 0, flags: 0, stream: 0 };
+  /** Of the present frame; one object for all. */
+  readonly #header = { length: 0, type: 0, flags: 0, stream: 0 };
   /** What is left of the present portion. */
   #workLeft = 0;
   /** What is left of the data of a DATA frame and of its padding. */
@@ -119,11 +120,14 @@ export class FrameReader {
   }
 
   #begin(input: Buffer, at: number): void {
+    const header = this.#header;
     const length = input.readUIntBE(at, 3);
     const type = input[at + 3] ?? 0;
     const flags = input[at + 4] ?? 0;
-    const header = { length, type, flags, stream: readNumber31(input, at + 5) };
-    this.#header = header;
+    header.length = length;
+    header.type = type;
+    header.flags = flags;
+    header.stream = readNumber31(input, at + 5);
     this.#workLeft -= workOf(header);
     if (length > this.#maxFrameBytes) {
       this.stop();

@@ -36,6 +36,7 @@ export type WriteFields = (encoder: HpackEncoder, headers: HeaderMap) => void;
 export interface FrameWriterOptions extends OutboundLimits {
   /** Bytes of one stream that may wait before its user is told. */
   readonly streamBufferBytes: number;
+  readonly usesHuffman: boolean;
 }
 
 /** Whose frames are written. */
@@ -48,7 +49,7 @@ export interface FrameWriterUser {
 }
 
 export class FrameWriter implements OutboundUser {
-  readonly encoder = new HpackEncoder();
+  readonly encoder: HpackEncoder;
   /** The window of the connection. */
   readonly window = new SendWindow(DEFAULT_WINDOW);
   /** The peer's SETTINGS_MAX_FRAME_SIZE. */
@@ -73,6 +74,7 @@ export class FrameWriter implements OutboundUser {
     this.#wire = wire;
     this.#user = user;
     this.#options = options;
+    this.encoder = new HpackEncoder(options.usesHuffman);
     this.#gauges = gauges;
     this.counts = new OutboundCounts(options, this, gauges);
   }

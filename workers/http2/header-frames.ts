@@ -15,7 +15,7 @@ import { HeaderBlock } from './header-block.ts';
 import { type FieldSink, HpackDecoder, HpackError } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood, InboundCounts } from './limits/inbound-limits.ts';
-import type { SessionUser } from './session-user.ts';
+import type { SessionOptions, SessionUser } from './session-user.ts';
 import type { StreamTable } from './stream-table.ts';
 
 /** What Envoy's codec library says of a block that another frame interrupts. */
@@ -34,6 +34,8 @@ export interface BlockReceiver {
   deliverHeaders(stream: Http2Stream, endStream: boolean): boolean;
 }
 
+type BlockLimits = Pick<SessionOptions, 'maxBlockBytes' | 'maxHeaderTextBytes'>;
+
 export class HeaderFrames {
   readonly #session: BlockReceiver;
   readonly #block: HeaderBlock;
@@ -41,10 +43,10 @@ export class HeaderFrames {
   /** The block opens its stream. */
   #isNew = false;
 
-  constructor(session: BlockReceiver, maxBlockBytes: number) {
+  constructor(session: BlockReceiver, options: BlockLimits) {
     this.#session = session;
-    this.#block = new HeaderBlock(maxBlockBytes);
-    this.#decoder = new HpackDecoder(DEFAULT_TABLE_BYTES);
+    this.#block = new HeaderBlock(options.maxBlockBytes);
+    this.#decoder = new HpackDecoder(DEFAULT_TABLE_BYTES, options.maxHeaderTextBytes);
   }
 
   /** The peer has confirmed this side's limit on the table; until then the default is in force. */

@@ -9,8 +9,10 @@ import type { Http2Stream } from './http2-stream.ts';
 type Slots = (Http2Stream | undefined)[];
 
 const SLOTS_MIN = 8;
-/** A table with fewer streams than one in so many slots becomes smaller. */
-const SPARSE = 8;
+/** A table with fewer streams than one in so many slots becomes smaller, */
+const SPARSE = 32;
+/** unless it is so small: a connection's streams often come and go together. */
+const SLOTS_KEPT = 64;
 /** Peers choose the numbers, but not where they lie. */
 const SEED = randomInt(2 ** 32);
 const NO_SLOTS: Slots = [];
@@ -53,7 +55,7 @@ export class OpenStreams {
     this.#streams.remove(stream);
     this.#empty(at);
     const { length } = this.#slots;
-    if (length > SLOTS_MIN && this.size * SPARSE < length) this.#resize(length / 2);
+    if (length > SLOTS_KEPT && this.size * SPARSE < length) this.#resize(length / 2);
   }
 
   /** As they are now, in their order. */

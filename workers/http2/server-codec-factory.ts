@@ -36,7 +36,7 @@ export function http2ServerCodecs(
   const { keepAlive } = http2;
   const isPinged = keepAlive !== undefined && keepAlive.intervalMs > 0;
   const parts: Http2ServerParts = {
-    session: sessionOptions(config, context.bufferLimitBytes),
+    session: sessionOptions(config, context),
     message: {
       maxHeaderBytes: config.maxRequestHeadersKb * 1024,
       maxHeaderCount: config.maxRequestHeadersCount,
@@ -56,7 +56,10 @@ export function http2ServerCodecs(
   };
 }
 
-function sessionOptions(config: HttpConnectionManager, bufferLimitBytes: number): SessionOptions {
+function sessionOptions(
+  config: HttpConnectionManager,
+  { loop, bufferLimitBytes }: Http2CodecContext,
+): SessionOptions {
   const { http2 } = config;
   return {
     isServer: true,
@@ -78,6 +81,9 @@ function sessionOptions(config: HttpConnectionManager, bufferLimitBytes: number)
     maxConsecutiveEmptyFrames: http2.maxConsecutiveEmptyFrames,
     maxPriorityFramesPerStream: http2.maxPriorityFramesPerStream,
     maxWindowUpdatesPerDataFrame: http2.maxWindowUpdatesPerDataFrame,
+    resets: { burst: http2.resetBurst, rate: http2.resetRate, clock: loop.clock },
+    maxHeaderTextBytes: http2.maxHeaderTextBytes,
+    usesHuffman: http2.usesHuffman,
     streamBufferBytes: bufferLimitBytes,
     maxMetadataBytes: http2.maxMetadataBytes,
   };

@@ -15,6 +15,9 @@ export interface SessionOptions extends InboundLimits {
   readonly connectionWindow: number;
   /** Bytes of one header block on the wire. */
   readonly maxBlockBytes: number;
+  /** Bytes of one name or value on the wire. */
+  readonly maxHeaderTextBytes: number;
+  readonly usesHuffman: boolean;
   readonly maxOutboundFrames: number;
   readonly maxOutboundControlFrames: number;
   readonly streamBufferBytes: number;

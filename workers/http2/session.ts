@@ -52,7 +52,7 @@ export class Http2Session
     this.peer = new PeerSettings(options.isServer);
     this.table = new StreamTable(options.isServer);
     this.counts = new InboundCounts(options);
-    this.headers = new HeaderFrames(this, options.maxBlockBytes);
+    this.headers = new HeaderFrames(this, options);
     this.#control = new ControlFrames(this);
     this.#data = new DataFrames(this, options.connectionWindow);
     this.metadata =

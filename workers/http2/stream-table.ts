@@ -17,8 +17,12 @@ export type StreamState = 'open' | 'idle' | 'left' | 'closed' | 'forgotten' | 's
 export class StreamTable {
   readonly open = new OpenStreams();
   readonly #isServer: boolean;
-  /** Streams that ended lately, by id: whether this side reset them. Absent until one has. */
-  #closed: Map<number, boolean> | undefined = undefined;
+  /**
+   * Streams that ended lately, the oldest of which is overwritten next; negative those that this side
+   * reset. Absent until one has ended. No Map: `loop/members.ts` says why.
+   */
+  #closed: Int32Array | undefined = undefined;
+  #closedNext = 0;
   /** Nothing is known any more of streams up to here. */
   #forgottenUpTo = 0;
   /** The highest stream that the peer has opened. */
@@ -44,10 +48,11 @@ export class StreamTable {
   }
 
   stateOf(id: number): StreamState {
-    if (this.open.has(id)) return 'open';
-    const wasReset = this.#closed?.get(id);
-    if (wasReset !== undefined) return wasReset || !this.#isServer ? 'left' : 'closed';
     if (!this.wasOpen(id)) return 'idle';
+    if (this.open.has(id)) return 'open';
+    const closed = this.#closed;
+    if (closed?.includes(-id) === true) return 'left';
+    if (closed?.includes(id) === true) return this.#isServer ? 'closed' : 'left';
     return id <= this.#forgottenUpTo ? 'forgotten' : 'skipped';
   }
 
@@ -72,13 +77,10 @@ export class StreamTable {
   }
 
   remember(id: number, wasResetHere: boolean): void {
-    const closed = (this.#closed ??= new Map<number, boolean>());
-    closed.set(id, wasResetHere);
-    if (closed.size <= CLOSED_REMEMBERED) return;
-    for (const oldest of closed.keys()) {
-      closed.delete(oldest);
-      if (oldest > this.#forgottenUpTo) this.#forgottenUpTo = oldest;
-      return;
-    }
+    const closed = (this.#closed ??= new Int32Array(CLOSED_REMEMBERED));
+    const oldest = Math.abs(closed[this.#closedNext] ?? 0);
+    if (oldest > this.#forgottenUpTo) this.#forgottenUpTo = oldest;
+    closed[this.#closedNext] = wasResetHere ? -id : id;
+    this.#closedNext = (this.#closedNext + 1) % CLOSED_REMEMBERED;
   }
 }

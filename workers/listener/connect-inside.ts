@@ -9,7 +9,7 @@ import type { WorkerListener } from './worker-listener.ts';
 /** The socket says `connect` once the listener has its end, or an error where there is none. */
 export function connectInside(
   listener: WorkerListener | undefined,
-  { listener: name, endpointId, metadata }: InternalTarget,
+  { listener: name, endpointId, metadata, shared }: InternalTarget,
   loop: WorkerLoop,
 ): net.Socket {
   const { client, server } = connectedPair(printInternal(name, endpointId));
@@ -22,7 +22,7 @@ export function connectInside(
       server.destroy();
     } else {
       loop.run({ onException: () => client.destroy() }, () => {
-        listener.intake.acceptInside(server, metadata);
+        listener.intake.acceptInside(server, { metadata, shared });
         client.emit('connect');
       });
     }

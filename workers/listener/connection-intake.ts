@@ -2,9 +2,15 @@
  * The way of a connection into its listener: refused by limits and overloads, looked at by listener
  * filters, given to the filter chain that it matches, and served.
  */
+import type { SharedValue } from '../net/mesh/shared-state.ts';
+import {
+  handedOnAddresses,
+  keepHandedOn,
+  type HandedOn,
+  type OriginalAddresses,
+} from './handed-on.ts';
 import type net from 'node:net';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
-import type { Address, ConnectionInfo } from '../net/connection-info.ts';
 import type { Transport } from '../net/transport.ts';
 import type { OpenedConnection, ServedConnection } from '../stream/chain-server.ts';
 import {
@@ -74,7 +80,7 @@ export class ConnectionIntake {
   }
 
   /** Takes a connection of a cluster of this worker. */
-  acceptInside(socket: net.Socket, dynamicMetadata: ConnectionInfo['dynamicMetadata']): void {
+  acceptInside(socket: net.Socket, { metadata, shared }: HandedOn): void {
     const version = this.#listener.current;
     const { direction } = version.resource;
     const facts = {
@@ -84,7 +90,11 @@ export class ConnectionIntake {
       localAddress: undefined,
     };
     if (this.#isRefused(version.resource)) socket.destroy();
-    else this.#receive(socket, { ...facts, dynamicMetadata }, undefined);
+    else {
+      const told = { metadata, shared };
+      const original = version.readsOriginal ? handedOnAddresses(told) : undefined;
+      this.#receive(socket, { ...facts, dynamicMetadata: metadata }, original, shared);
+    }
   }
 
   /** Takes a connection of one of the listening sockets. */
@@ -120,15 +130,21 @@ export class ConnectionIntake {
         : this.#context.listenerOf(original)?.intake;
     const owner = other ?? this;
     if (owner.#isRefused(owner.#listener.current.resource)) socket.destroy();
-    else owner.#receive(socket, listener, original);
+    else owner.#receive(socket, listener, { local: original });
   }
 
   /** Takes a connection that this listener or another one accepted. */
-  #receive(socket: net.Socket, listener: ListenerInfo, original: Address | undefined): void {
+  #receive(
+    socket: net.Socket,
+    listener: ListenerInfo,
+    original: OriginalAddresses | undefined,
+    shared?: readonly SharedValue[],
+  ): void {
     const version = this.#listener.current;
     const own = { ...listener, name: this.#listener.name, direction: version.resource.direction };
     const facts = new ConnectionFacts(socket, own);
-    facts.overrideAddresses(undefined, original);
+    facts.overrideAddresses(original?.remote, original?.local);
+    if (shared !== undefined) keepHandedOn(facts, shared);
     const filters = version.listenerFilters.filter(
       ({ disabled }) => disabled === undefined || !matchesPort(disabled, facts.localAddress.port),
     );

@@ -29,6 +29,8 @@ export abstract class AnsweringStream {
   protected isUpgrade = false;
   /** An answer was made here: what still comes of the request is dropped. */
   protected isAnsweredHere = false;
+  /** The request has begun again without its body. */
+  #isBodyLeft = false;
   protected responsePauses = 0;
   /** The terminal filter has given the whole response, though filters may still hold some of it. */
   protected isResponseGiven = false;
@@ -44,6 +46,24 @@ export abstract class AnsweringStream {
 
   get isRequestDropped(): boolean {
     return this.isDone || this.isAnsweredHere;
+  }
+
+  protected get isBodyDropped(): boolean {
+    return this.isAnsweredHere || this.#isBodyLeft;
+  }
+
+  abstract takeEvent(): void;
+  abstract recreateStream(body: undefined): void;
+
+  restartRequest(): void {
+    const flush = (): void => {
+      if (this.isDone || this.isResponseStarted) return;
+      this.takeEvent();
+      this.isAnsweredHere = false;
+      this.#isBodyLeft = !this.isRequestComplete;
+      this.recreateStream(undefined);
+    };
+    this.manager.parts.loop.flushLater({ flush });
   }
 
   checkHeldBytes(): void {

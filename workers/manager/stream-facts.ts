@@ -60,5 +60,6 @@ export function nextInfo(earlier: StreamInfo, clock: LoopClock): StreamInfo {
   info.traceReason = earlier.traceReason;
   info.followedRedirects = earlier.followedRedirects;
   info.filterState = earlier.filterState;
+  info.inPlaceOf = earlier.inPlaceOf;
   return info;
 }

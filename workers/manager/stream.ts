@@ -111,7 +111,7 @@ export class HttpStream extends AnsweringStream implements RequestDecoder, Chain
   }
 
   #filterData(data: Buffer, endStream: boolean): void {
-    if (this.isAnsweredHere) return;
+    if (this.isBodyDropped) return;
     if (this.chain === undefined) return this.terminal?.decodeData(data, endStream);
     this.chain.decodeData(data, endStream);
     this.checkHeldBytes();
@@ -131,7 +131,7 @@ export class HttpStream extends AnsweringStream implements RequestDecoder, Chain
     this.info.requestTrailers = trailers;
     this.#completeRequest();
     this.timers.onActivity();
-    if (this.isAnsweredHere) return;
+    if (this.isBodyDropped) return;
     if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
     else this.chain.decodeTrailers(trailers);
   }

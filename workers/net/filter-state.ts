@@ -1,10 +1,13 @@
 /** What filters keep under keys for those behind them: texts, of which some may be hashed. */
+import type { SharedWith } from '../../shared/resources/filters/common/filter-state-value.ts';
+import type { SharedValue } from './mesh/shared-state.ts';
 import type { Struct } from '../../shared/text/dictionary.ts';
 
 export class FilterState extends Map<string, string> {
   readonly #hashable = new Set<string>();
   /** The JSON form of what is more than a text. */
   #messages: Map<string, string> | undefined = undefined;
+  #shared: Map<string, SharedWith> | undefined = undefined;
   #structs: Map<string, Struct> | undefined = undefined;
   /** The fields of those whose fields may be asked for. */
   #fields: Map<string, ReadonlyMap<string, string>> | undefined = undefined;
@@ -19,6 +22,7 @@ export class FilterState extends Map<string, string> {
     this.#messages?.delete(key);
     this.#fields?.delete(key);
     this.#structs?.delete(key);
+    this.#shared?.delete(key);
   }
 
   /** Likewise an object that logs may write as JSON. */
@@ -31,6 +35,20 @@ export class FilterState extends Map<string, string> {
     this.keep(key, value, false);
     (this.#messages ??= new Map()).set(key, json);
     if (fields !== undefined) (this.#fields ??= new Map()).set(key, fields);
+  }
+
+  /** Says that what is under the key is handed on to a listener inside. */
+  share(key: string, how: SharedWith): void {
+    (this.#shared ??= new Map()).set(key, how);
+  }
+
+  sharedValues(): readonly SharedValue[] {
+    return [...(this.#shared ?? [])].map(([key, shared]) => ({
+      key,
+      value: this.get(key) ?? '',
+      isHashable: this.#hashable.has(key),
+      shared,
+    }));
   }
 
   /** As JSON, undefined when there is nothing under the key. */

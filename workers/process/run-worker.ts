@@ -17,8 +17,11 @@ import { CommandedWorker, type WorkerChannel } from './commanded-worker.ts';
 
 /** When the supervisor is gone, the rest of the access logs gets this long. */
 const ORPHAN_EXIT_LIMIT_MS = 500;
-/** After `shutdown`; the supervisor kills a little later. */
-const SHUTDOWN_EXIT_LIMIT_MS = 1_500;
+/**
+ * After `shutdown`; the supervisor kills a little later. Longer than the limits of what is awaited
+ * together: connections that end, lines that wait for a disk, services that answer.
+ */
+const SHUTDOWN_EXIT_LIMIT_MS = 7_000;
 
 /** Resolves when the loop is set up; the process lives until it is told to end. */
 export async function runWorker(): Promise<void> {

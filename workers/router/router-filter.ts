@@ -4,7 +4,7 @@
  * route what to send and what to pass on; the exchange with the cluster is `UpstreamExchange`.
  */
 import { rewriteToHost } from '../routing/host-rewrite.ts';
-import { takeRequestRetries } from '../routing/retry-policy.ts';
+import { retryPolicyOf, takeRequestRetries } from '../routing/retry-policy.ts';
 import type { Metadata } from '../stream/codec.ts';
 import type { LocalReply, TerminalCallbacks, TerminalFilter } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -221,13 +221,14 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
       const { tls } = (host.home ?? cluster).sockets.of(host);
       headers.scheme = tls === undefined ? 'http' : 'https';
     }
-    const retries = takeRequestRetries(route.retryPolicy, headers);
+    const { retryPolicy, mirrorPolicies: mirrors } = cluster.resource.upstreamHttp;
+    const retries = takeRequestRetries(retryPolicyOf(retryPolicy, route.retryPolicy), headers);
     const isForRedirect = action.internalRedirect !== undefined;
     if (retries !== undefined || isForRedirect) {
       const limitBytes = Math.min(route.copyLimitBytes ?? bufferLimitBytes, bufferLimitBytes);
       exchange.keepFor(retries, isForRedirect, limitBytes);
     }
-    const mirrorPolicies = cluster.resource.upstreamHttp.mirrorPolicies ?? action.mirrorPolicies;
+    const mirrorPolicies = mirrors ?? action.mirrorPolicies;
     if (mirrorPolicies.length > 0) {
       const { globalMs: timeoutMs } = deadline;
       const mirrored = { mirrorPolicies, headers, endStream, route, timeoutMs };

@@ -31,6 +31,20 @@ export function compileRetryPolicy(policy: RetryPolicy): CompiledRetryPolicy {
   };
 }
 
+/** By the policy that a cluster says, compiled at its first request. */
+const ofClusters = new WeakMap<RetryPolicy, CompiledRetryPolicy>();
+
+/** That of the cluster wins over that of the route, as in Envoy. */
+export function retryPolicyOf(
+  cluster: RetryPolicy | undefined,
+  route: CompiledRetryPolicy | undefined,
+): CompiledRetryPolicy | undefined {
+  if (cluster === undefined) return route;
+  let compiled = ofClusters.get(cluster);
+  if (compiled === undefined) ofClusters.set(cluster, (compiled = compileRetryPolicy(cluster)));
+  return compiled;
+}
+
 /**
  * The retries of one request, undefined when there are none. Takes the headers that ask for them
  * out of the request: no upstream sees them.

@@ -96,6 +96,11 @@ export interface FilterCallbacks extends StreamCallbacks {
   /** Back-pressure of a filter that takes bodies: counted, balanced by the caller. */
   pauseRequest(paused: boolean): void;
   pauseResponse(paused: boolean): void;
+  /**
+   * Only while a response of which the client has nothing yet is held: when the present event is
+   * over the request begins again, with its headers as they are now and no body.
+   */
+  restartRequest(): void;
   /** Somebody, the message's receiver or a filter, has asked its sender to wait. */
   isPaused(side: 'request' | 'response'): boolean;
 }

@@ -125,7 +125,9 @@ export class StreamInfo {
   attemptCount = 0;
 
   /** The host that the request should go to, whatever balancing would choose. */
-  overrideHost: { readonly address: string; readonly isStrict: boolean } | undefined = undefined;
+  overrideHost:
+    | { readonly address: string; readonly isStrict: boolean; readonly strictStatus?: number }
+    | undefined = undefined;
   followedRedirects: FollowedRedirects | undefined = undefined;
 
   // The messages.
@@ -151,6 +153,8 @@ export class StreamInfo {
   /** By namespace: the bytes of a google.protobuf.Any. */
   typedMetadata: Map<string, Uint8Array> | undefined = undefined;
   filterState: FilterState | undefined = undefined;
+  /** The response comes in place of another one: what its maker has to know. */
+  inPlaceOf: unknown = undefined;
 
   constructor(connection: ConnectionInfo, startMs: number, startWallMs: number) {
     this.connection = connection;

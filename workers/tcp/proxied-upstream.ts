@@ -2,6 +2,7 @@
  * The seam between a client's connection and its way to a host: a connection, or a tunnel in a
  * request.
  */
+import type { SharedValue } from '../net/mesh/shared-state.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
@@ -19,6 +20,8 @@ export type UpstreamEnd =
 export interface UpstreamOwner {
   /** The client that the host is told of, where it wants to know. */
   readonly downstreamInfo: ConnectionInfo;
+  /** What a listener inside is told of the client; absent: what is kept of its connection. */
+  sharedState?(): readonly SharedValue[] | undefined;
   onUpstreamReady(): void;
   /** Valid during the call only. */
   onUpstreamData(input: Buffer, start: number, end: number): void;

@@ -2,6 +2,7 @@
  * A TCP proxy's way to a host that takes bytes as they are: waits for a connection of the pool, has
  * it alone, and ends with it. What passes through is the proxy's business.
  */
+import { sharedState, type SharedValue } from '../net/mesh/shared-state.ts';
 import type { ResetReason } from '../stream/codec.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
@@ -26,7 +27,7 @@ export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
     this.cluster = host.home ?? cluster;
     this.host = host;
     this.#owner = owner;
-    this.#pool = cluster.tcpPoolOf(host, owner.downstreamInfo);
+    this.#pool = cluster.tcpPoolOf(host, owner.downstreamInfo, sharedOf(owner));
   }
 
   /** May end before it returns. */
@@ -99,4 +100,9 @@ export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
         : { kind: 'broken', isReset: error?.code === 'ECONNRESET' },
     );
   }
+}
+
+function sharedOf(owner: UpstreamOwner): readonly SharedValue[] | undefined {
+  const { filterState } = owner.downstreamInfo;
+  return owner.sharedState === undefined ? sharedState(filterState) : owner.sharedState();
 }

@@ -10,6 +10,7 @@ import type { ClusterResource, LocalSocket } from '../../shared/resources/cluste
 import type { UpstreamSocketOptions } from '../../shared/resources/transport-sockets.ts';
 import { connectToAny, inOrderOf } from '../net/connect-any.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
+import type { SharedValue } from '../net/mesh/shared-state.ts';
 import type { ByteCounters, TransportHandler } from '../net/byte-stream.ts';
 import { Transport } from '../net/transport.ts';
 import type { ConnectTarget, UpstreamNames } from '../tls/upstream-tls.ts';
@@ -28,6 +29,8 @@ export interface InternalTarget {
   readonly endpointId: string;
   /** By filter name; what the host's side knows of the connection. */
   readonly metadata: Map<string, Struct> | undefined;
+  /** What filters keep for it. */
+  readonly shared: readonly SharedValue[] | undefined;
 }
 
 interface Cluster {
@@ -50,6 +53,8 @@ interface Wishes {
   readonly client: ConnectionInfo | undefined;
   /** What their requests call the host. */
   readonly names?: UpstreamNames | undefined;
+  /** What a listener inside is told. */
+  readonly shared?: readonly SharedValue[] | undefined;
   /** The host has several addresses, and one but the first is tried. */
   readonly triedNextAddress?: () => void;
   /** What TLS offers where its own configuration names no protocol. */
@@ -82,7 +87,7 @@ function openSocket(
   const { address } = host.resource;
   const target =
     address.kind === 'internal'
-      ? connectInside(cluster, host, { ...address, handedOn })
+      ? connectInside(cluster, host, { ...address, handedOn, shared: wishes.shared })
       : targetOf(resource, wishes);
   const local = 'host' in target ? localSocketOf(resource, target.host) : undefined;
   if (tls === undefined) {
@@ -117,13 +122,15 @@ function connectInside(
     readonly handedOn: UpstreamSocketOptions['handedOn'];
   },
 ): { readonly socket: net.Socket } {
-  const { handedOn, listener, endpointId } = to;
+  const { handedOn, listener, endpointId, shared } = to;
   const metadata = handedOn && new Map<string, Struct>();
   for (const { of, name } of handedOn ?? []) {
     const value = (of === 'host' ? host.resource : cluster.resource).metadata?.[name];
     if (value !== undefined) metadata?.set(name, value);
   }
-  return { socket: cluster.connectInside({ listener, endpointId, metadata }) };
+  return {
+    socket: cluster.connectInside({ listener, endpointId, metadata, shared: handedOn && shared }),
+  };
 }
 
 const ignore = (): void => undefined;

@@ -179,8 +179,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   /** Likewise, for a client whose bytes go there as they are. */
-  tcpPoolOf(host: UpstreamHost, client: ConnectionInfo): TcpPool {
-    const whom = { client, names: keptNamesOf(client) };
+  tcpPoolOf(host: UpstreamHost, client: ConnectionInfo, shared?: PoolWish['shared']): TcpPool {
+    const whom = { client, names: keptNamesOf(client), shared };
     const pool = this.#pools.tcp(host, whom);
     this.#preconnecting?.connectAhead((next) => this.#pools.tcp(next, whom));
     return pool;

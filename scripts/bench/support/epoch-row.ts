@@ -62,6 +62,16 @@ export class EpochRow {
     return Number(answer.split(': ')[1] ?? 0);
   }
 
+  /** Commands the live epoch. */
+  async post(path: string): Promise<void> {
+    const { status, body } = await fetchOnce({
+      port: this.#options.adminPort,
+      path,
+      method: 'POST',
+    });
+    if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
+  }
+
   close(): void {
     for (const child of this.#epochs.values()) child.kill('SIGKILL');
   }

@@ -42,14 +42,30 @@ export interface GatewayPlane extends AsyncDisposable {
   stats(filter: string): Promise<string>;
   /** Starts the next epoch of the data plane; resolves when it is live. */
   restart(): Promise<void>;
+  /** The process that was started as the data plane, above all others of it. */
+  readonly pid: number;
+  /** A folder with one folder for each part: the authority's certificate, its own and its key. */
+  readonly certificates: string;
   /** The end of what plane and proxy said. */
   output(): string;
 }
 
-/** Resolves when the data plane has its first listeners. */
+/** What a plane may have beside its objects. */
+export interface GatewayFields {
+  /** `telemetry` of the EnvoyProxy. */
+  readonly telemetry?: object;
+  /** The port of the Redis behind global rate limits. */
+  readonly redisPort?: number;
+}
+
+/**
+ * Resolves when the data plane has its first listeners. The objects may name files of certificates,
+ * which stand in a folder for each part of the plane.
+ */
 export async function startGateway(
   proxy: DataPlane,
-  objects: readonly object[],
+  given: readonly object[] | ((certificates: string) => readonly object[]),
+  fields: GatewayFields = {},
 ): Promise<GatewayPlane> {
   const program = await built(GATEWAY);
   const scratch = makeScratch();
@@ -64,13 +80,16 @@ export async function startGateway(
   mkdirSync(dirname(envoy), { recursive: true });
   writeFileSync(envoy, startScript({ proxy, baseId, addressPath, pidPath }));
   chmodSync(envoy, 0o755);
-  writeFileSync(home('gateway.yaml'), JSON.stringify(settings(home)));
+  writeFileSync(home('gateway.yaml'), JSON.stringify(settings(home, fields)));
+  const certificates = join(home('config'), 'certs');
+  const objects = typeof given === 'function' ? given(certificates) : given;
+  const common = proxyObjects(fields);
   const apply = (name: string, all: readonly object[]): void => {
     const path = join(home('objects'), `${name}.yaml`);
     writeFileSync(home('next.yaml'), all.map((object) => JSON.stringify(object)).join('\n---\n'));
     renameSync(home('next.yaml'), path);
   };
-  apply('objects', [...proxyObjects(), ...objects]);
+  apply('objects', [...common, ...objects]);
   await runProgram(program, ['certgen', '--local', '--config-home', home('config')]);
   const service = await startService({
     command: program,
@@ -101,7 +120,9 @@ export async function startGateway(
     throw new Error(`${String(error)}: ${said}`, { cause: error });
   }
   return {
-    apply: (name, all) => apply(name, name === 'objects' ? [...proxyObjects(), ...all] : all),
+    certificates,
+    pid: Number(readText(pidPath)),
+    apply: (name, all) => apply(name, name === 'objects' ? [...common, ...all] : all),
     stats: (filter) => admin(`/stats?usedonly&filter=${encodeURIComponent(filter)}`),
     restart: async () => {
       const epoch = async (): Promise<number> =>
@@ -153,8 +174,10 @@ exec ${proxyCommand(proxy)} "$@" ${own}
 `;
 }
 
-function settings(home: (name: string) => string): object {
+function settings(home: (name: string) => string, { redisPort }: GatewayFields): object {
+  const redis = { type: 'Redis', redis: { url: `redis://127.0.0.1:${redisPort}` } };
   return {
+    ...(redisPort !== undefined && { rateLimit: { backend: redis } }),
     apiVersion: 'gateway.envoyproxy.io/v1alpha1',
     kind: 'EnvoyGateway',
     gateway: { controllerName: CONTROLLER },
@@ -173,14 +196,14 @@ function settings(home: (name: string) => string): object {
         },
       },
     },
-    extensionApis: { enableBackend: true, enableLua: true },
+    extensionApis: { enableBackend: true, enableLua: true, enableEnvoyPatchPolicy: true },
     logging: { level: { default: 'error' } },
   };
 }
 
 const CONTROLLER = 'gateway.envoyproxy.io/gatewayclass-controller';
 
-function proxyObjects(): readonly object[] {
+function proxyObjects({ telemetry }: GatewayFields): readonly object[] {
   const group = 'gateway.envoyproxy.io';
   const name = 'proxy';
   return [
@@ -188,7 +211,7 @@ function proxyObjects(): readonly object[] {
       apiVersion: `${group}/v1alpha1`,
       kind: 'EnvoyProxy',
       metadata: { name, namespace: 'envoy-gateway-system' },
-      spec: { provider: { type: 'Host', host: { envoyVersion: VERSION } } },
+      spec: { provider: { type: 'Host', host: { envoyVersion: VERSION } }, telemetry },
     },
     {
       apiVersion: 'gateway.networking.k8s.io/v1',

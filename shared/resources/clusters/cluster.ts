@@ -13,6 +13,7 @@ import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Http1ServerOptions } from '../listener.ts';
 import type { Http2Options } from '../http2-options.ts';
+import type { RetryPolicy } from '../routes/retry-policy.ts';
 import type { HashPolicy, Metadata, RequestMirrorPolicy } from '../routes/route.ts';
 import type { SocketOption } from '../../addresses/socket-options.ts';
 import type { RedisUpstreamAuth } from './redis.ts';
@@ -116,6 +117,8 @@ export interface UpstreamHttpOptions {
   /** 0 disables. The API's default is one hour. */
   readonly idleTimeoutMs: number;
   readonly maxConnectionDurationMs?: number;
+  /** The share of it that is added at random at most; absent: nothing. */
+  readonly maxConnectionDurationJitter?: number;
   /**
    * The time limit of one attempt of a request, from the moment that it has a connection; 0: none.
    */
@@ -131,6 +134,8 @@ export interface UpstreamHttpOptions {
   /** In place of those of routes. */
   readonly hashPolicies?: readonly HashPolicy[];
   readonly mirrorPolicies?: readonly RequestMirrorPolicy[];
+  /** But for its time limits of attempts, which stay those of routes, as in Envoy. */
+  readonly retryPolicy?: RetryPolicy;
   /** What each attempt passes before the codec, in place of the router's filters; never empty. */
   readonly filters?: readonly HttpFilter[];
 }

@@ -25,7 +25,7 @@ import { REDIS_EXTENSION, REDIS_OPTIONS } from './redis-options.ts';
 import { THRIFT_EXTENSION, THRIFT_OPTIONS } from './thrift-options.ts';
 import { TCP_EXTENSION } from './tcp-options.ts';
 import { resolveClusterFilters } from '../filters/upstream-filters.ts';
-import { durationMs, durationMsOr, optional } from '../values.ts';
+import { durationMs, durationMsOr, optional, shareOf } from '../values.ts';
 
 const EXTENSION = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
@@ -38,6 +38,7 @@ const EXTENSION_FIELDS = knownFields<HttpProtocolOptions>([
   'upstream_http_protocol_options',
   'hash_policy',
   'request_mirror_policies',
+  'retry_policy',
 ]);
 const NAME_FIELDS = knownFields<UpstreamHttpProtocolOptions>([
   'auto_sni',
@@ -48,6 +49,7 @@ const COMMON_FIELDS = knownFields<CommonOptions>(
   [
     'idle_timeout',
     'max_connection_duration',
+    'max_connection_duration_jitter',
     'max_headers_count',
     'max_requests_per_connection',
     'max_response_headers_kb',
@@ -96,7 +98,7 @@ export function resolveUpstreamHttp(message: Cluster, scope: Scope): UpstreamHtt
   const options = common(
     message.common_http_protocol_options ?? {},
     {
-      protocol: deprecatedProtocol(message),
+      protocol: deprecatedProtocol(message, scope),
       maxRequests: message.max_requests_per_connection,
       http1,
       http2: resolveHttp2Options(
@@ -110,9 +112,15 @@ export function resolveUpstreamHttp(message: Cluster, scope: Scope): UpstreamHtt
 }
 
 /** What a cluster says without HttpProtocolOptions. */
-function deprecatedProtocol(message: Cluster): UpstreamHttpOptions['protocol'] {
-  if (message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL') return 'DOWNSTREAM';
-  return message.http2_protocol_options === undefined ? 'HTTP1' : 'HTTP2';
+function deprecatedProtocol(message: Cluster, scope: Scope): UpstreamHttpOptions['protocol'] {
+  const { http_protocol_options: http1, http2_protocol_options: http2 } = message;
+  const isChosen = message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL';
+  if (http1 !== undefined && http2 !== undefined && !isChosen) {
+    const what = 'cluster: Both HTTP1 and HTTP2 options may only be configured with';
+    scope.error('conflict', `${what} non-default 'protocol_selection' values`);
+  }
+  if (isChosen) return 'DOWNSTREAM';
+  return http2 === undefined ? 'HTTP1' : 'HTTP2';
 }
 
 function withNames(options: UpstreamHttp, names: UpstreamNameOptions | undefined): UpstreamHttp {
@@ -255,6 +263,7 @@ function common(
 ): UpstreamHttp {
   refuseOtherFields(options, COMMON_FIELDS, scope);
   const { max_connection_duration: duration, max_stream_duration: streamDuration } = options;
+  const jitter = shareOf(options.max_connection_duration_jitter);
   return {
     ...optional(
       'maxRequestsPerConnection',
@@ -267,6 +276,7 @@ function common(
         'maxConnectionDurationMs',
         duration === undefined ? undefined : durationMs(duration),
       ),
+      ...optional('maxConnectionDurationJitter', jitter > 0 ? jitter : undefined),
       maxStreamDurationMs: durationMsOr(streamDuration, 0),
       maxResponseHeadersKb: options.max_response_headers_kb ?? MAX_RESPONSE_HEADERS_KB,
       maxHeadersCount: options.max_headers_count ?? MAX_HEADERS_COUNT,

@@ -154,6 +154,10 @@ function resolveInner(
   return found.factory.resolve(found.config, scope.at('typed_config'), name);
 }
 
+resolveInner.isUpstream = false;
+resolveInner.isKnownType = (url: string, scope: Scope): boolean =>
+  FILTERS.knows({ typed_config: { '@type': url } }, scope);
+
 /** By the type of a route's message. */
 export const PER_ROUTE_SETTINGS = new Map(
   FILTERS.rows().flatMap(({ perRoute }) =>

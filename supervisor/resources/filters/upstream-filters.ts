@@ -167,3 +167,7 @@ function resolveInner(
   const found = UPSTREAM_FILTERS.find(message, scope);
   return found?.factory.resolve(found.config, scope.at('typed_config'), name);
 }
+
+resolveInner.isUpstream = true;
+resolveInner.isKnownType = (url: string, scope: Scope): boolean =>
+  UPSTREAM_FILTERS.knows({ typed_config: { '@type': url } }, scope);

@@ -11,6 +11,7 @@ import {
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, float } from '../values.ts';
+import { checkCustomSettings } from './custom-settings.ts';
 
 const FIELDS = knownFields<Http2ProtocolOptions>(
   [
@@ -30,9 +31,13 @@ const FIELDS = knownFields<Http2ProtocolOptions>(
     'override_stream_error_on_invalid_http_message',
     'custom_settings_parameters',
     'connection_keepalive',
+    'enable_huffman_encoding',
+    'max_header_field_size_kb',
+    'stream_reset_burst',
+    'stream_reset_rate',
   ],
-  // Which of Envoy's two codec libraries is used.
-  ['use_oghttp2_codec'],
+  // Which of Envoy's two codec libraries is used, and what only the one that is not says.
+  ['use_oghttp2_codec', 'disallow_obs_text'],
 );
 
 const JITTER_PERCENT = 15;
@@ -45,6 +50,7 @@ export function resolveHttp2Options(
   isStreamErrorByDefault = false,
 ): Http2Options {
   refuseOtherFields(message, FIELDS, scope);
+  checkCustomSettings(message, scope);
   const keepAlive = resolveKeepAlive(message.connection_keepalive);
   return {
     ...frameLimits(message),
@@ -64,6 +70,7 @@ export function resolveHttp2Options(
       message.override_stream_error_on_invalid_http_message ??
       message.stream_error_on_invalid_http_messaging ??
       isStreamErrorByDefault,
+    usesHuffman: message.enable_huffman_encoding ?? DEFAULT_HTTP2_OPTIONS.usesHuffman,
     customSettings: (message.custom_settings_parameters ?? []).map(
       ({ identifier = 0, value = 0 }) => [identifier, value] as const,
     ),
@@ -78,6 +85,9 @@ type FrameLimits = Pick<
   | 'maxConsecutiveEmptyFrames'
   | 'maxPriorityFramesPerStream'
   | 'maxWindowUpdatesPerDataFrame'
+  | 'resetBurst'
+  | 'resetRate'
+  | 'maxHeaderTextBytes'
 >;
 
 function frameLimits(message: Http2ProtocolOptions): FrameLimits {
@@ -94,6 +104,12 @@ function frameLimits(message: Http2ProtocolOptions): FrameLimits {
     maxWindowUpdatesPerDataFrame:
       message.max_inbound_window_update_frames_per_data_frame_sent ??
       DEFAULT_HTTP2_OPTIONS.maxWindowUpdatesPerDataFrame,
+    resetBurst: Number(message.stream_reset_burst ?? DEFAULT_HTTP2_OPTIONS.resetBurst),
+    resetRate: Number(message.stream_reset_rate ?? DEFAULT_HTTP2_OPTIONS.resetRate),
+    maxHeaderTextBytes:
+      message.max_header_field_size_kb === undefined
+        ? DEFAULT_HTTP2_OPTIONS.maxHeaderTextBytes
+        : message.max_header_field_size_kb * 1024,
   };
 }
 

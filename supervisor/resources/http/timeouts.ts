@@ -6,19 +6,16 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, shareOf } from '../values.ts';
 
-const FIELDS = knownFields<HttpProtocolOptions>(
-  [
-    'idle_timeout',
-    'max_connection_duration',
-    'max_connection_duration_jitter',
-    'max_headers_count',
-    'max_stream_duration',
-    'headers_with_underscores_action',
-    'max_requests_per_connection',
-  ],
-  // A field for responses, and so for clusters alone.
-  ['max_response_headers_kb'],
-);
+const FIELDS = knownFields<HttpProtocolOptions>([
+  'idle_timeout',
+  'max_connection_duration',
+  'max_connection_duration_jitter',
+  'max_headers_count',
+  'max_stream_duration',
+  'headers_with_underscores_action',
+  'max_requests_per_connection',
+  'max_response_headers_kb',
+]);
 
 const IDLE_TIMEOUT_MS = 3_600_000;
 const STREAM_IDLE_TIMEOUT_MS = 300_000;
@@ -49,6 +46,16 @@ type Limits = Pick<
 export function resolveLimits(message: ManagerMessage, scope: Scope): Limits {
   const common = message.common_http_protocol_options ?? {};
   refuseOtherFields(common, FIELDS, scope.at('common_http_protocol_options'));
+  if (common.max_response_headers_kb !== undefined) {
+    scope.error(
+      'conflict',
+      'Error: max_response_headers_kb cannot be set on http_connection_manager.',
+    );
+  }
+  const maxRequestHeadersKb = message.max_request_headers_kb ?? MAX_REQUEST_HEADERS_KB;
+  if ((message.http2_protocol_options?.max_header_field_size_kb ?? 0) > maxRequestHeadersKb) {
+    scope.error('conflict', 'max_header_field_size_kb must not exceed max_request_headers_kb');
+  }
   const underscores = common.headers_with_underscores_action;
   const streamIdleTimeoutMs = durationMsOr(message.stream_idle_timeout, STREAM_IDLE_TIMEOUT_MS);
   return {
@@ -64,7 +71,7 @@ export function resolveLimits(message: ManagerMessage, scope: Scope): Limits {
     delayedCloseTimeoutMs: durationMsOr(message.delayed_close_timeout, DELAYED_CLOSE_TIMEOUT_MS),
     drainTimeoutMs: durationMsOr(message.drain_timeout, DRAIN_TIMEOUT_MS),
     drainTimeoutJitter: shareOf(message.drain_timeout_jitter),
-    maxRequestHeadersKb: message.max_request_headers_kb ?? MAX_REQUEST_HEADERS_KB,
+    maxRequestHeadersKb,
     maxRequestHeadersCount: common.max_headers_count ?? MAX_REQUEST_HEADERS_COUNT,
     underscoresInHeaders: typeof underscores === 'string' ? underscores : 'ALLOW',
   };

@@ -3,7 +3,7 @@ import type { ScriptModule } from '../../../shared/scripts/script-module.ts';
 import type { DiscoveryReport } from './discovery-messages.ts';
 import { DiscoveryThread, type ThreadLimits } from './discovery-thread.ts';
 
-export interface DiscoveryTask extends ThreadLimits {
+interface DiscoveryTask extends ThreadLimits {
   readonly cluster: string;
   /** Its newest version, however old this object is. */
   readonly module: ScriptModule;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isIP } from '../../../shared/addresses/ip-text.ts';
 import type { DiscoveredHost } from '../../../shared/scripts/cluster-discovery.ts';
 
-export const HOSTS_MAX = 50_000;
+const HOSTS_MAX = 50_000;
 /** The limit of the answer. */
 const BYTES_MAX = 32 * 1024 * 1024;
 const TYPE = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
@@ -16,7 +16,7 @@ const HEALTH: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** A list that is none, in words for those who wrote the module. */
-export class HostListError extends Error {
+class HostListError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'HostListError';

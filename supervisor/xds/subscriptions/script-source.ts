@@ -28,12 +28,15 @@ const PAUSE_FACTOR = 10;
 /** After a failure; twice as long after each further one in a row. */
 const BACK_OFF_MS = 200;
 const BACK_OFF_MAX_MS = 60_000;
+/** One that gives a list and fails at once, again and again, has not recovered. */
+const STEADY_MS = 10_000;
 
 export class ScriptSource implements DiscoverySource, DiscoveryListener {
   readonly #options: ScriptSourceOptions;
   #running: RunningDiscovery | undefined;
   #again: Timer | undefined;
   #failures = 0;
+  #beganMs = 0;
   #hasList = false;
   #isClosed = false;
 
@@ -81,6 +84,7 @@ export class ScriptSource implements DiscoverySource, DiscoveryListener {
   }
 
   #begin(): void {
+    this.#beganMs = this.#options.clock.monotonicMs();
     this.#running = discoveryThreads.open(this.#options.discovery, this);
     if (this.#running === undefined) this.#fail('too many modules find hosts');
   }
@@ -93,7 +97,7 @@ export class ScriptSource implements DiscoverySource, DiscoveryListener {
     const refusal = await subscription.deliver(decode);
     if (refusal === undefined) {
       this.#hasList = true;
-      this.#failures = 0;
+      if (beganMs - this.#beganMs >= STEADY_MS) this.#failures = 0;
     }
     const tookMs = clock.monotonicMs() - beganMs;
     const pauseMs = refusal === undefined ? tookMs * PAUSE_FACTOR : this.#nextBackOffMs();

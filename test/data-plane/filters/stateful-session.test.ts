@@ -37,6 +37,7 @@ describe('stateful_session', () => {
     await using upstream = await startHttpUpstream();
     const state = { kind: 'header', name: 'x-host' } as const;
     const strict = { session: { state, strict: true } };
+    const own = { session: { state, strict: true, strictStatus: 410, statScope: 'own.' } };
     await using plane = await startDataPlane(
       withFilter(
         { ...filter, options: { state, strict: false } },
@@ -45,6 +46,9 @@ describe('stateful_session', () => {
           routes: [
             route(prefix('/strict'), toCluster(), {
               typedPerFilterConfig: new Map([['session', strict]]),
+            }),
+            route(prefix('/own'), toCluster(), {
+              typedPerFilterConfig: new Map([['session', own]]),
             }),
             route(prefix('/off'), toCluster(), {
               typedPerFilterConfig: new Map([['session', {}]]),
@@ -58,6 +62,10 @@ describe('stateful_session', () => {
     const here = Buffer.from(`127.0.0.1:${upstream.port}`).toString('base64');
     assert.ok((await ask(plane.port, '/', gone)).includes(`\r\nx-host: ${here}\r\n`));
     assert.match(await ask(plane.port, '/strict', gone), /^HTTP\/1\.1 503 /);
+    assert.match(await ask(plane.port, '/own', gone), /^HTTP\/1\.1 410 [^]*no healthy upstream$/);
+    await ask(plane.port, '/own', `x-host: ${here}\r\n`);
+    assert.equal(plane.stats().get('own.failed_closed'), 1);
+    assert.equal(plane.stats().get('own.routed'), 1);
     assert.doesNotMatch(await ask(plane.port, '/off', gone), /x-host/);
   });
 });

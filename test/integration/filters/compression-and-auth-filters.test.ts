@@ -62,6 +62,36 @@ const NUMBERS = Array.from({ length: 9_000 }, (_, number) => number).join(' ');
 const TEXT = 'a line of text\n'.repeat(100_000);
 
 describe('compression and authentication filters', () => {
+  it('tells what became of an answer, and knows types by matchers', async () => {
+    await using upstream = await startHttpUpstream((req, response) => {
+      const [, type = '', size = '200'] = /^\/(\w+\/\w+)(?:,(\d+))?/.exec(req.url ?? '') ?? [];
+      if (req.url?.endsWith('gone') === true) response.statusCode = 410;
+      if (req.url?.endsWith('etag') === true) response.setHeader('etag', '"a"');
+      response.setHeader('content-type', `${type}; charset=utf-8`);
+      response.setHeader('content-length', size);
+      response.end('x'.repeat(Number(size)));
+    });
+    const settings = {
+      status_header_enabled: true,
+      uncompressible_response_codes: [410],
+      disable_on_etag_header: true,
+      common_config: { content_type: ['text/html'], content_type_matcher: [{ prefix: 'text/pl' }] },
+    };
+    const filter = compressor('gzip', { response_direction_config: settings });
+    const { sluice, port } = await startWith([filter], upstream.port);
+    await using _ = sluice;
+    const told = async (path: string, accepted = 'gzip'): Promise<unknown> => {
+      const headers = { 'accept-encoding': accepted };
+      return (await fetchOnce({ port, path, headers })).headers['x-envoy-compression-status'];
+    };
+    assert.equal(await told('/text/plain'), 'gzip;Compressed;OriginalLength=200');
+    assert.equal(await told('/text/plain', 'identity'), undefined);
+    assert.equal(await told('/text/plain,5'), 'gzip;ContentLengthTooSmall');
+    assert.equal(await told('/text/html'), 'gzip;ContentTypeNotAllowed');
+    assert.equal(await told('/text/plain,99gone'), 'gzip;StatusCodeNotAllowed');
+    assert.equal(await told('/text/plain,99etag'), 'gzip;EtagNotAllowed');
+  });
+
   it('decompressor opens what upstream compressed, and breaks off what grows beyond measure', async () => {
     const bodies: Readonly<Record<string, readonly [string, Buffer]>> = {
       gzip: ['GZIP, x', gzipSync(NUMBERS)],

@@ -8,7 +8,7 @@ import { fetchOnce } from '../../support/peers/http-client.ts';
 import { startHttpUpstream, startRawUpstream } from '../../support/peers/upstream.ts';
 import { startSluice } from '../../support/programs/sluice.ts';
 import { makeScratch, type Scratch } from '../../support/scratch.ts';
-import { pageModules, pageYaml } from '../../support/scripts/extending-page.ts';
+import { pageBootstrap, pageModules, pageYaml } from '../../support/scripts/extending-page.ts';
 import { ROUTER } from '../../support/scripts/script-server.ts';
 import { waitUntil } from '../../support/wait.ts';
 
@@ -69,6 +69,21 @@ function wholeBootstrap({ scratch, ports }: Parts): object {
 }
 
 describe('docs/extending.md', () => {
+  it('has a bootstrap with which its first filter serves', async () => {
+    await using upstream = await startHttpUpstream();
+    const scratch = makeScratch();
+    writeFileSync(scratch.file('hash.ts'), pageModules().get('hash.ts') ?? '');
+    const text = JSON.stringify(pageBootstrap())
+      .replace('hash.ts', () => scratch.file('hash.ts'))
+      .replace(/"port_value":(?:8080|9901)/g, '"port_value":0')
+      .replace('"port_value":8000', `"port_value":${upstream.port}`);
+    await using sluice = await startSluice({ bootstrap: JSON.parse(text) as object, scratch });
+    await fetchOnce({ port: await sluice.listenerPort('web'), path: '/one' });
+    const hash = createHash('sha256').update('/one').digest('hex');
+    assert.equal(upstream.requests[0]?.headers['x-hash'], hash);
+    assert.match(await sluice.stats('filter=script'), /^http\.web\.script\.hash\.\S*seen: 1$/m);
+  });
+
   it('has modules that do what it says, with the YAML beside them', async () => {
     await using first = await startHttpUpstream((_, response) => response.end('first'));
     await using second = await startHttpUpstream((_, response) => response.end('second'));

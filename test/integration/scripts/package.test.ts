@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { httpListener } from '../../support/parts/bootstrap.ts';
 import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { consumer, PACKAGE_ROOT, runFile } from '../../support/scripts/consumer.ts';
 import { TYPED_CONSUMER } from '../../support/scripts/typed-consumer.ts';
@@ -29,7 +29,8 @@ describe('the package', () => {
   const port = await server.listenerPort('web');
   const ask = async () => {
     const headers = { connection: 'close' };
-    return (await fetch('http://127.0.0.1:' + port, { headers })).headers.get('x-mine');
+    const answer = await fetch('http://127.0.0.1:' + port, { headers });
+    return answer.status + ' ' + answer.headers.get('x-mine');
   };
   const before = await ask();
   await server.restart();
@@ -40,6 +41,11 @@ describe('the package', () => {
   await server.close();
   console.log(JSON.stringify({ before, after, seen, isAnother }));
 })();`,
+      'hosts.ts': `import { defineClusterDiscovery, number, object } from 'sluice/filter';
+export default defineClusterDiscovery({
+  schema: object({ port: number() }),
+  async *discover({ port }) { yield [{ address: '127.0.0.1', port }]; },
+});`,
       'filter.ts': `import { defineFilter } from 'sluice/filter';
 export default defineFilter({ create: () => ({
   onResponseHeaders(headers) { headers.set('x-mine', 'yes'); },
@@ -52,7 +58,20 @@ export default defineFilter({ create: () => ({
             hcm: { http_filters: [scriptFilter(folder.file('filter.ts')), ROUTER] },
           }),
         ],
-        clusters: [staticCluster('up', [upstream.port])],
+        // Each epoch asks the module for its hosts.
+        clusters: [
+          {
+            name: 'up',
+            cluster_type: {
+              name: 'hosts',
+              typed_config: {
+                '@type': 'type.googleapis.com/sluice.clusters.script.v1.ScriptCluster',
+                file: folder.file('hosts.ts'),
+                settings: { port: upstream.port },
+              },
+            },
+          },
+        ],
       },
     };
     const { stdout } = await runFile(process.execPath, [
@@ -60,7 +79,12 @@ export default defineFilter({ create: () => ({
       JSON.stringify(config),
     ]);
     const told = JSON.parse(stdout) as { readonly seen: number };
-    assert.deepEqual(told, { before: 'yes', after: 'yes', seen: told.seen, isAnother: true });
+    assert.deepEqual(told, {
+      before: '200 yes',
+      after: '200 yes',
+      seen: told.seen,
+      isAnother: true,
+    });
     assert.ok(told.seen >= 1);
   });
 });

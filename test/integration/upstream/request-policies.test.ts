@@ -1,4 +1,4 @@
-/** What a cluster says of its requests in place of their routes: hash policies and mirrors. */
+/** What a cluster says of its requests in place of their routes: hash policies, mirrors, retries. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
@@ -11,7 +11,7 @@ import { waitUntil } from '../../support/wait.ts';
 const REQUESTS = 30;
 const byHeader = (header_name: string): object => ({ header: { header_name } });
 
-// Both as seen from Envoy 1.40.0.
+// All as seen from Envoy 1.40.0.
 describe('policies of a cluster', () => {
   it('take the place of those of its routes', async () => {
     await using first = await startHttpUpstream();
@@ -57,6 +57,39 @@ describe('policies of a cluster', () => {
     );
     await waitUntil('every copy', () => isTold(mirror, 2 * REQUESTS));
     assert.equal(unused.requests.length, 0);
+  });
+
+  it('take the place of how routes try again, but for the time limit of an attempt', async () => {
+    await using failing = await startHttpUpstream((_, response) => response.writeHead(503).end());
+    await using silent = await startHttpUpstream(() => undefined);
+    const explicit = { explicit_http_config: { http_protocol_options: {} } };
+    const retrying = (name: string, port: number, retry_policy: object): object =>
+      staticCluster(name, [port], protocol({ ...explicit, retry_policy }));
+    const limit = { per_try_timeout: '0.2s' };
+    const to = (cluster: string, fields: object = {}): object => ({
+      match: { path: `/${cluster}` },
+      route: { cluster, timeout: '0.5s', ...fields },
+    });
+    const onRoute = { retry_policy: { retry_on: '5xx', num_retries: 1 } };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [httpListener([to('three', onRoute), to('none', onRoute), to('slow')])],
+        clusters: [
+          retrying('three', failing.port, { retry_on: '5xx', num_retries: 3 }),
+          retrying('none', failing.port, { retry_on: 'reset', num_retries: 3 }),
+          retrying('slow', silent.port, { retry_on: '5xx', num_retries: 3, ...limit }),
+        ],
+      }),
+    });
+    const port = await sluice.listenerPort('web');
+    const attempts = async (name: string, { requests }: HttpUpstream): Promise<number> => {
+      const before = requests.length;
+      await fetchOnce({ port, path: `/${name}` });
+      return requests.length - before;
+    };
+    assert.equal(await attempts('three', failing), 4);
+    assert.equal(await attempts('none', failing), 1);
+    assert.equal(await attempts('slow', silent), 1);
   });
 });
 

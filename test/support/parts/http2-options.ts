@@ -15,6 +15,10 @@ export const HTTP2_OPTIONS: Http2Options = {
   maxConsecutiveEmptyFrames: 1,
   maxPriorityFramesPerStream: 100,
   maxWindowUpdatesPerDataFrame: 10,
+  resetBurst: 1000,
+  resetRate: 33,
+  maxHeaderTextBytes: 65_536,
+  usesHuffman: false,
   endsStreamOnInvalidMessage: false,
   customSettings: [],
 };

@@ -21,6 +21,7 @@ interface Http2Outcome {
 
 export interface Http2Load {
   finished(): number;
+  goaways(): number;
   stop(): Promise<Http2Outcome>;
 }
 
@@ -86,6 +87,7 @@ export function startHttp2Load(port: number, options: Http2LoadOptions): Http2Lo
   });
   return {
     finished: () => found.finished,
+    goaways: () => found.goaways,
     stop: async () => {
       isStopping = true;
       await Promise.all(clients);

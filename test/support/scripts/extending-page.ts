@@ -12,6 +12,11 @@ export function pageModules(): ReadonlyMap<string, string> {
   return new Map([...PAGE.matchAll(MODULE)].map(([, text = '', name = '']) => [name, text]));
 }
 
+/** The whole bootstrap of the page. */
+export function pageBootstrap(): unknown {
+  return parse(/```yaml\n(# bootstrap\.yaml[^]*?)```/.exec(PAGE)?.[1] ?? '');
+}
+
 /** What stands behind a module: the piece of a bootstrap that uses it. */
 export function pageYaml(name: string): unknown {
   const behind = PAGE.slice(PAGE.indexOf(`\`\`\`ts\n// ${name}`));

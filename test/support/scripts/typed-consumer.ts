@@ -46,6 +46,17 @@ await admin.get('/stats', { used_only: true });
 // @ts-expect-error there is no such format
 await admin.get('/connections', { format: 'xml' });
 export type Status = AdminRefusal['status'];`,
+  'hosts.mts': `import { defineClusterDiscovery, object, string } from 'sluice/filter';
+export default defineClusterDiscovery({
+  schema: object({ zone: string() }),
+  async *discover({ zone }, { wait, signal }) {
+    for (; !signal.aborted; await wait(10)) yield [{ address: '10.0.0.1', port: 80, locality: { zone } }];
+  },
+});
+export const wrong = defineClusterDiscovery({
+  // @ts-expect-error there is no such state
+  discover: () => [[{ address: '10.0.0.1', port: 80, health: 'sick' }]],
+});`,
   'common-admin.cts': `import admin = require('sluice/admin');
 export const ready: Promise<boolean> = new admin.AdminClient({ address: '/run/x.sock' }).isReady();`,
   'common.cts': `import { defineFilter, number, object, string } from 'sluice/filter';

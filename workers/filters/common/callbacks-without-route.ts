@@ -46,6 +46,10 @@ export class CallbacksWithoutRoute implements FilterCallbacks {
     this.#callbacks.sendLocalReply(reply);
   }
 
+  restartRequest(): void {
+    this.#callbacks.restartRequest();
+  }
+
   resetStream(): void {
     this.#callbacks.resetStream();
   }

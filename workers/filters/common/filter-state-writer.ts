@@ -20,12 +20,14 @@ export class FilterStateWriter {
 
   keep(values: readonly CompiledStateValue[], info: StreamInfo): void {
     const { connection } = info;
-    for (const { key, formatter, skipsEmpty, isReadOnly, isHashable } of values) {
+    for (const { key, formatter, skipsEmpty, isReadOnly, isHashable, shared } of values) {
       const value = formatter(info);
       const kept = this.#readOnly.get(connection);
       if ((skipsEmpty && value === '') || kept?.has(key) === true) continue;
       if (isReadOnly) this.#readOnly.set(connection, new Set([...(kept ?? []), key]));
-      (connection.filterState ??= new FilterState()).keep(key, value, isHashable);
+      const state = (connection.filterState ??= new FilterState());
+      state.keep(key, value, isHashable);
+      if (shared !== undefined) state.share(key, shared);
       if (key === CLUSTER_KEY) connection.upstreamCluster = value;
     }
   }

@@ -25,7 +25,8 @@ export function makeDiscoveredFilter(
     if (present === undefined) return missing;
     if (factory === undefined || used !== present) {
       used = present;
-      factory = make(present, context);
+      // A filter inside of another has that one's name.
+      factory = make({ ...present, name }, context);
       alone = [factory];
     }
     return factory;

@@ -1,5 +1,5 @@
 /**
- * Changes headers of requests and responses in the order of its rules, the chain's before the
+ * Changes headers of requests and responses, and parameters of paths, in the order of its rules, the chain's before the
  * route's. Source: envoy.filters.http.header_mutation.
  */
 import type {
@@ -10,6 +10,7 @@ import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../stream
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../../stream/joined-headers.ts';
 import type { HeaderMutation } from '../../routing/header-mutations.ts';
+import { compileQueryMutations } from '../common/query-mutations.ts';
 import { compileHeaderRules } from '../../routing/header-rules.ts';
 import { CompiledSettings } from '../filter-context.ts';
 import { PassThroughFilter } from '../pass-through-filter.ts';
@@ -17,13 +18,14 @@ import { PassThroughFilter } from '../pass-through-filter.ts';
 const SIDES = ['request', 'requestTrailers', 'response', 'responseTrailers'] as const;
 type Side = (typeof SIDES)[number];
 
-type CompiledMutations = Readonly<Record<Side, HeaderMutation | undefined>>;
+type CompiledMutations = Readonly<Record<Side | 'query', HeaderMutation | undefined>>;
 
 export function makeHeaderMutationFilter({
   name,
   options: own,
 }: HeaderMutationFilterSettings): FilterFactory {
   const compiled = new CompiledSettings((options: HeaderMutationOptions): CompiledMutations => ({
+    query: compileQueryMutations(options.query),
     request: compileHeaderRules(options.request, JOINED_IN_REQUESTS),
     requestTrailers: compileHeaderRules(options.requestTrailers, JOINED_IN_REQUESTS),
     response: compileHeaderRules(options.response, JOINED_IN_RESPONSES),
@@ -52,7 +54,12 @@ class HeaderMutationFilter extends PassThroughFilter {
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    return this.#change('request', headers);
+    const { info } = this.#callbacks;
+    for (const { request, query } of this.#levels) {
+      request?.(headers, info);
+      query?.(headers, info);
+    }
+    return 'continue';
   }
 
   override decodeTrailers(trailers: HeaderMap): HeadersStatus {
@@ -69,7 +76,7 @@ class HeaderMutationFilter extends PassThroughFilter {
     return this.#change('responseTrailers', trailers);
   }
 
-  #change(side: Side, headers: HeaderMap): 'continue' {
+  #change(side: Exclude<Side, 'request'>, headers: HeaderMap): 'continue' {
     for (const level of this.#levels) level[side]?.(headers, this.#callbacks.info);
     return 'continue';
   }

@@ -3,6 +3,7 @@
  * chain's values first, then those of the route's levels. Source:
  * envoy.filters.http.set_filter_state.
  */
+import type { SharedWith } from '../../../shared/resources/filters/common/filter-state-value.ts';
 import type {
   SetFilterStateOptions,
   SetFilterStateFilterSettings,
@@ -19,6 +20,7 @@ interface CompiledState {
     readonly formatter: Formatter;
     readonly skipsEmpty: boolean;
     readonly isHashable: boolean;
+    readonly shared: SharedWith | undefined;
   }[];
   readonly clearsRoute: boolean;
 }
@@ -29,11 +31,12 @@ export function makeSetFilterStateFilter({
 }: SetFilterStateFilterSettings): FilterFactory {
   const compiled = new CompiledSettings((options: SetFilterStateOptions): CompiledState => ({
     // What is read-only can be replaced all the same while a request's headers come, as in Envoy.
-    values: options.onRequestHeaders.map(({ key, format, skipsEmpty, isHashable }) => ({
+    values: options.onRequestHeaders.map(({ key, format, skipsEmpty, isHashable, shared }) => ({
       key,
       formatter: compileLineFormat(format),
       skipsEmpty,
       isHashable,
+      shared,
     })),
     clearsRoute: options.clearsRoute,
   }));
@@ -61,10 +64,12 @@ class SetFilterStateFilter extends PassThroughFilter {
   override decodeHeaders(): HeadersStatus {
     const { info } = this.#callbacks;
     for (const { values } of this.#levels) {
-      for (const { key, formatter, skipsEmpty, isHashable } of values) {
+      for (const { key, formatter, skipsEmpty, isHashable, shared } of values) {
         const value = formatter(info);
         if (skipsEmpty && value === '') continue;
-        (info.filterState ??= new FilterState()).keep(key, value, isHashable);
+        const state = (info.filterState ??= new FilterState());
+        state.keep(key, value, isHashable);
+        if (shared !== undefined) state.share(key, shared);
       }
     }
     if (this.#levels.some(({ clearsRoute }) => clearsRoute)) this.#callbacks.clearRoute();

@@ -93,6 +93,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
       maxConsecutiveEmptyFrames: options.maxConsecutiveEmptyFrames,
       maxPriorityFramesPerStream: options.maxPriorityFramesPerStream,
       maxWindowUpdatesPerDataFrame: options.maxWindowUpdatesPerDataFrame,
+      maxHeaderTextBytes: options.maxHeaderTextBytes,
+      usesHuffman: options.usesHuffman,
     });
   }
 

@@ -26,6 +26,7 @@ export class HpackError extends Error {
 export class HpackDecoder {
   /** Absent until the peer adds an entry. */
   #table: DynamicTable | undefined = undefined;
+  readonly #maxTextBytes: number;
   /** What the peer has chosen, up to the limit. */
   #tableSize: number;
   /** What the peer knows of this side's SETTINGS_HEADER_TABLE_SIZE. */
@@ -36,7 +37,9 @@ export class HpackDecoder {
   #at = 0;
   #end = 0;
 
-  constructor(maxTableSize: number) {
+  /** `maxTextBytes`: of a name or a value, as it is on the wire. */
+  constructor(maxTableSize: number, maxTextBytes: number) {
+    this.#maxTextBytes = maxTextBytes;
     this.#maxTableSize = maxTableSize;
     this.#tableSize = maxTableSize;
   }
@@ -127,6 +130,7 @@ export class HpackDecoder {
     if (this.#at >= this.#end) throw new HpackError('the block ends in a field');
     const isCoded = ((this.#input[this.#at] ?? 0) & 0x80) !== 0;
     const length = this.#integer(0x7f);
+    if (length > this.#maxTextBytes) throw new HpackError('a text above the limit');
     const start = this.#at;
     const end = start + length;
     if (end > this.#end) throw new HpackError('the block ends in a text');

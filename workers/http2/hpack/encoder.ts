@@ -1,9 +1,10 @@
 /**
  * Encodes header blocks (RFC 7541). One per connection: indexes what is likely to come again, so
  * that a usual message is a few bytes, and writes the rest as plain texts, since coding them would
- * cost more than their bytes. What must not be compressed beside others' texts is never indexed.
+ * cost more than their bytes, unless it is told to. What must not be compressed beside others' texts is never indexed.
  */
 import { DynamicTable, ENTRY_OVERHEAD } from './dynamic-table.ts';
+import { encodeHuffman, huffmanBytes } from './huffman.ts';
 import {
   fieldKey,
   STATIC_INDEX_OF_NAME,
@@ -83,10 +84,15 @@ export class HpackEncoder {
   /** Absent until a field is indexed: most of a worker's connections may be idle. */
   #indexed: IndexedFields | undefined = undefined;
   #tableSize = TABLE_SIZE_MAX;
+  readonly #usesHuffman: boolean;
   #length = 0;
   /** The smallest size since the last block, and whether the peer is to be told of it. */
   #smallest = TABLE_SIZE_MAX;
   #mustTell = false;
+
+  constructor(usesHuffman = false) {
+    this.#usesHuffman = usesHuffman;
+  }
 
   /** The peer's SETTINGS_HEADER_TABLE_SIZE. */
   limitTable(size: number): void {
@@ -184,6 +190,15 @@ export class HpackEncoder {
   }
 
   #text(text: string): void {
+    if (this.#usesHuffman) {
+      const bytes = huffmanBytes(text);
+      if (bytes < text.length) {
+        this.#integer(0x80, 0x7f, bytes);
+        this.#reserve(bytes);
+        this.#length += encodeHuffman(text, scratch, this.#length);
+        return;
+      }
+    }
     this.#integer(0, 0x7f, text.length);
     this.#reserve(text.length);
     this.#length += scratch.write(text, this.#length, 'latin1');

@@ -1,6 +1,6 @@
 /**
  * The Huffman code of HPACK (RFC 7541 section 5.2, appendix B). Decodes four bits at a time by a
- * table of states, so that a string costs two look-ups a byte. Owns no limits: its caller bounds
+ * table of states, so that a string costs two look-ups a byte, and encodes. Owns no limits: its caller bounds
  * the input.
  *
  * The code is canonical: within a length codes rise with their symbols, so the lengths say it all.
@@ -35,6 +35,47 @@ const STATE_MASK = 0xffff;
 
 /** By state and nibble: the next state, the symbol, and the flags above. Made at first use. */
 let transitionsOnce: Int32Array | undefined;
+
+/** The bytes of a latin-1 text in this code. */
+export function huffmanBytes(text: string): number {
+  let bits = 0;
+  for (let at = 0; at < text.length; at++) bits += LENGTHS[text.charCodeAt(at) & 0xff] ?? 0;
+  return (bits + 7) >> 3;
+}
+
+/** By byte. Made at first use. */
+let codesOnce: Int32Array | undefined;
+
+/** Writes a latin-1 text to `out`, which has the room. Returns the number of bytes. */
+export function encodeHuffman(text: string, out: Uint8Array, start: number): number {
+  const codes = (codesOnce ??= buildCodes());
+  let at = start;
+  // The byte that is being filled, and how many of its bits are.
+  let waiting = 0;
+  let count = 0;
+  for (let index = 0; index < text.length; index++) {
+    const byte = text.charCodeAt(index) & 0xff;
+    const length = LENGTHS[byte] ?? 0;
+    const code = codes[byte] ?? 0;
+    for (let left = length; left > 0;) {
+      const taken = Math.min(left, 8 - count);
+      left -= taken;
+      waiting = (waiting << taken) | ((code >>> left) & ((1 << taken) - 1));
+      count += taken;
+      if (count < 8) continue;
+      out[at++] = waiting;
+      waiting = count = 0;
+    }
+  }
+  if (count > 0) out[at++] = (waiting << (8 - count)) | (0xff >> count);
+  return at - start;
+}
+
+function buildCodes(): Int32Array {
+  const codes = new Int32Array(END_OF_STRING + 1);
+  for (const { symbol, code } of canonicalCodes()) codes[symbol] = code;
+  return codes;
+}
 
 /** Decodes `input` from `start` to `end` as latin-1; undefined where the code is broken. */
 export function decodeHuffman(input: Uint8Array, start: number, end: number): string | undefined {

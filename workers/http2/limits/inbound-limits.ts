@@ -6,6 +6,15 @@ export interface InboundLimits {
   readonly maxConsecutiveEmptyFrames: number;
   readonly maxPriorityFramesPerStream: number;
   readonly maxWindowUpdatesPerDataFrame: number;
+  /** Absent towards hosts. */
+  readonly resets?: ResetLimits;
+}
+
+/** RST_STREAM frames: so many at once, and so many more in each second. */
+export interface ResetLimits {
+  readonly burst: number;
+  readonly rate: number;
+  readonly clock: { readonly ms: number };
 }
 
 export type InboundFlood = 'empty_frames' | 'priority_frames' | 'window_update_frames';
@@ -19,9 +28,13 @@ export class InboundCounts {
   #windowUpdates = 0;
   #streams = 0;
   #dataFramesSent = 0;
+  /** RST_STREAM frames that may come, as of this second. */
+  #resetsLeft: number;
+  #resetSecond = 0;
 
   constructor(limits: InboundLimits) {
     this.#limits = limits;
+    this.#resetsLeft = limits.resets?.burst ?? 0;
   }
 
   streamOpened(): void {
@@ -46,6 +59,19 @@ export class InboundCounts {
     this.#priorityFrames++;
     const most = this.#limits.maxPriorityFramesPerStream * (1 + this.#streams);
     return this.#priorityFrames > most ? 'priority_frames' : undefined;
+  }
+
+  /** False: more came than may. */
+  resetFrame(): boolean {
+    const { resets } = this.#limits;
+    if (resets === undefined) return true;
+    const second = Math.floor(resets.clock.ms / 1000);
+    if (second > this.#resetSecond) {
+      const gained = resets.rate * (second - this.#resetSecond);
+      this.#resetsLeft = Math.min(resets.burst, this.#resetsLeft + gained);
+      this.#resetSecond = second;
+    }
+    return --this.#resetsLeft >= 0;
   }
 
   windowUpdateFrame(openStreams: number): InboundFlood | undefined {

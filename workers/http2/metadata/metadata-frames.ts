@@ -68,7 +68,7 @@ function decode(block: HeaderBlock): Metadata | undefined {
     if (!metadata.has(name)) metadata.set(name, value);
   };
   try {
-    new HpackDecoder(NO_TABLE).decode(bytes, start, end, { onField });
+    new HpackDecoder(NO_TABLE, bytes.length).decode(bytes, start, end, { onField });
   } catch (error) {
     if (error instanceof HpackError) return undefined;
     throw error;

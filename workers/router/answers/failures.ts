@@ -1,4 +1,5 @@
 /** The router's own answers for requests that no upstream answered. */
+import type { StreamInfo } from '../../stream/stream-info.ts';
 import type { ResetReason } from '../../stream/codec.ts';
 import type { TerminalCallbacks } from '../../stream/filter.ts';
 import { ResponseFlag } from '../../stream/response-flags.ts';
@@ -91,13 +92,19 @@ export function unfitRequest(fault: string): Failure {
   return { status: 503, flag, body: fault, details, isOverload: false };
 }
 
-export const noHealthyUpstream: Failure = {
+const noHealthyUpstream: Failure = {
   status: 503,
   flag: ResponseFlag.noHealthyUpstream,
   body: 'no healthy upstream',
   details: 'no_healthy_upstream',
   isOverload: false,
 };
+
+/** A session whose host is gone may have a status of its own. */
+export function withoutHost({ overrideHost }: StreamInfo): Failure {
+  const status = overrideHost?.strictStatus;
+  return status === undefined ? noHealthyUpstream : { ...noHealthyUpstream, status };
+}
 
 export const outlivedStream: Failure = {
   status: 504,

@@ -197,6 +197,10 @@ export class AttemptFilters implements ChainStream, UpstreamRequestOwner {
     if (this.#begun !== undefined) this.#owner.onFilterAnswer(reply);
   }
 
+  restartRequest(): void {
+    // The request is on its way.
+  }
+
   resetStream(): void {
     const upstream = this.#begun?.upstream;
     if (upstream === undefined) return;

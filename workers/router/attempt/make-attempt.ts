@@ -17,6 +17,7 @@ import { TcpTunnel } from './tcp-tunnel.ts';
 import { tunnelOf } from './tunnel-kind.ts';
 import { UdpTunnel } from './udp-tunnel.ts';
 import { AttemptMeter } from '../ledger/cluster-ledger.ts';
+import { sharedState } from '../../net/mesh/shared-state.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { UpstreamAttemptLog, type UpstreamLogs } from './upstream-log.ts';
 import type { UpstreamRequestOwner } from './attempt-seam.ts';
@@ -58,12 +59,13 @@ export function makeAttempt(
   const tunnel = tunnelOf(action.upgrades, headers);
   const pool =
     tunnel === 'tcp'
-      ? new TcpTunnel(cluster, host, client)
+      ? new TcpTunnel(cluster, host, info)
       : tunnel === 'udp'
         ? new UdpTunnel(cluster, host, loop)
         : cluster.poolOf(host, action.priority, {
             client,
             names: upstreamNames(upstreamHttp, headers, info),
+            shared: sharedState(info.filterState, info.connection.filterState),
             protocol,
           });
   const log =

@@ -3,6 +3,8 @@
  * terminated here. Stands where a pool would, for a single attempt: opens a connection of its own,
  * answers the request itself as soon as there is one, and passes bytes until either side ends.
  */
+import { sharedState, type SharedValue } from '../../net/mesh/shared-state.ts';
+import type { StreamInfo } from '../../stream/stream-info.ts';
 import type { RequestEncoder } from '../../stream/codec.ts';
 import { HeaderMap } from '../../stream/header-map.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../../net/connection-info.ts';
@@ -24,6 +26,7 @@ export class TcpTunnel
   readonly #cluster: UpstreamCluster;
   readonly #host: UpstreamHost;
   readonly downstreamInfo: ConnectionInfo;
+  readonly #info: StreamInfo;
   #client: PoolClient | undefined = undefined;
   #upstream: TcpUpstream | undefined = undefined;
   readonly protocol = undefined;
@@ -33,10 +36,15 @@ export class TcpTunnel
   wireBytesSent = 0;
   wireBytesReceived = 0;
 
-  constructor(cluster: UpstreamCluster, host: UpstreamHost, downstreamInfo: ConnectionInfo) {
-    this.downstreamInfo = downstreamInfo;
+  constructor(cluster: UpstreamCluster, host: UpstreamHost, info: StreamInfo) {
+    this.downstreamInfo = info.connection;
+    this.#info = info;
     this.#cluster = cluster;
     this.#host = host;
+  }
+
+  sharedState(): readonly SharedValue[] | undefined {
+    return sharedState(this.#info.filterState, this.downstreamInfo.filterState);
   }
 
   get id(): number {

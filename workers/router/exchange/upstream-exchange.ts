@@ -15,7 +15,7 @@ import type { UpstreamConnectionInfo } from '../../upstream/pools/http-pool.ts';
 import {
   exceededRetryBuffer,
   type Failure,
-  noHealthyUpstream,
+  withoutHost,
   outlivedStream,
   resetFailure,
   timedOut,
@@ -284,10 +284,10 @@ export class UpstreamExchange implements UpstreamRequestOwner, RetryOwner, Timer
     return this.#repeatable?.retriesReset(upstream, reason, this.#isRequestStarted) === true;
   }
 
-  #failWithoutHost(isCounted: boolean): void {
+  #failWithoutHost(isCounted: boolean, failure = withoutHost(this.request.info)): void {
     if (isCounted) clusterLedger.noHost(this.request);
-    this.#context.ledger.answered(this.request, noHealthyUpstream.status);
-    this.#fail(noHealthyUpstream);
+    this.#context.ledger.answered(this.request, failure.status);
+    this.#fail(failure);
   }
 
   /** The owner answers for an upstream that did not, or breaks off what it has of its answer. */

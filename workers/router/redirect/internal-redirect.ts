@@ -2,6 +2,7 @@
  * Decides whether a redirect of an upstream is followed here instead of being passed on, and turns
  * the request into the one that the redirect asks for. Sends nothing.
  */
+import { parseTarget, type Target } from '../../../shared/addresses/absolute-url.ts';
 import { KindTable } from '../../../shared/resources/by-kind.ts';
 import type {
   InternalRedirect,
@@ -15,15 +16,7 @@ import type { RequestCopy } from '../retry/request-copy.ts';
 import type { RedirectRefusal, RouterLedger } from '../ledger/router-ledger.ts';
 import type { RoutedRequest } from '../ledger/routed-request.ts';
 
-/** An absolute URL of visible characters, without its fragment. */
-const ABSOLUTE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#\s]+)([^#\s]*)(?:#\S*)?$/;
 const SEE_OTHER = 303;
-
-interface Target {
-  readonly scheme: string;
-  readonly authority: string;
-  readonly path: string;
-}
 
 interface RedirectParts {
   readonly request: RoutedRequest;
@@ -106,14 +99,6 @@ function applyRedirect(
   headers.set('x-envoy-original-url', `${scheme}://${before.authority}${before.path}`);
   noteFollowed(info, followed, rules.route, reached);
   return 'follow';
-}
-
-function parseTarget(location: string): Target | undefined {
-  const parts = ABSOLUTE.exec(location);
-  if (parts === null) return undefined;
-  const [, scheme = '', authority = '', rest = ''] = parts;
-  const path = rest === '' ? '/' : rest.startsWith('?') ? `/${rest}` : rest;
-  return { scheme: scheme.toLowerCase(), authority, path };
 }
 
 function copyResponseHeaders(

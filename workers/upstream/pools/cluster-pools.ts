@@ -88,11 +88,14 @@ export class ClusterPools {
   }
 
   /** Connections that tell their host of one client, or go by one name of it, serve no other. */
-  #usersOf(host: UpstreamHost, { client, names }: PoolUsers): PoolUsers {
+  #usersOf(host: UpstreamHost, { client, names, ...rest }: PoolUsers): PoolUsers {
     const isOfOne = this.#cluster.resource.hasPoolPerClient === true;
     const namesClient = this.#cluster.sockets.of(host).proxyProtocol !== undefined;
-    if (!isOfOne && !namesClient && names === undefined) return EVERYBODY;
-    return { client: isOfOne || namesClient ? client : undefined, names };
+    // Others than listeners inside are told nothing.
+    const shared = host.resource.address.kind === 'internal' ? rest.shared : undefined;
+    const isAnybody = names === undefined && shared === undefined;
+    if (!isOfOne && !namesClient && isAnybody) return EVERYBODY;
+    return { client: isOfOne || namesClient ? client : undefined, names, shared };
   }
 
   #keyOf(users: PoolUsers): string {

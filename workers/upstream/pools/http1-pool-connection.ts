@@ -6,6 +6,7 @@ import { Http1ClientCodec, type Http1ClientOwner } from '../../http1/client-code
 import type { Protocol } from '../../stream/stream-info.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { PoolClient, UpstreamConnectionInfo } from './http-pool.ts';
+import { drawnDurationMs } from './drawn-duration.ts';
 import { type ConnectionLimits, PooledConnection } from './pooled-connection.ts';
 
 const CX_HTTP1_TOTAL = CLUSTER.index.upstream_cx_http1_total;
@@ -35,7 +36,8 @@ export class Http1PoolConnection
     undecided?: Pick<ConnectionLimits, 'capacity' | 'alpn'>,
   ) {
     const { upstreamHttp } = pool.cluster.resource;
-    const { idleTimeoutMs, maxConnectionDurationMs: maxDurationMs = 0 } = upstreamHttp;
+    const { idleTimeoutMs } = upstreamHttp;
+    const maxDurationMs = drawnDurationMs(pool.cluster.resource);
     super(pool, { capacity: 1, idleTimeoutMs, maxDurationMs, alpn: ALPN, ...undecided });
     this.#codec = new Http1ClientCodec(this.transport, this, {
       maxHeaderBytes: upstreamHttp.maxResponseHeadersKb * 1024,

@@ -4,6 +4,7 @@ import type { ResetReason } from '../../stream/codec.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { PoolClient } from './http-pool.ts';
 import { firstCapacity, Http2Carrier } from './http2-carrier.ts';
+import { drawnDurationMs } from './drawn-duration.ts';
 import { PooledConnection } from './pooled-connection.ts';
 
 const RQ_PER_CX = CLUSTER.index.upstream_rq_per_cx;
@@ -14,9 +15,14 @@ export class Http2PoolConnection extends PooledConnection<PoolClient> {
 
   constructor(pool: ConnectionPool<PoolClient>) {
     const { cluster, host } = pool;
-    const { idleTimeoutMs, maxConnectionDurationMs = 0 } = cluster.resource.upstreamHttp;
+    const { idleTimeoutMs } = cluster.resource.upstreamHttp;
     const capacity = firstCapacity(cluster, host);
-    super(pool, { capacity, idleTimeoutMs, maxDurationMs: maxConnectionDurationMs, alpn: ALPN });
+    super(pool, {
+      capacity,
+      idleTimeoutMs,
+      maxDurationMs: drawnDurationMs(cluster.resource),
+      alpn: ALPN,
+    });
     this.#carrier = new Http2Carrier(this, cluster, host);
   }
 

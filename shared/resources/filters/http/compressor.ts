@@ -1,4 +1,5 @@
 /** Settings and stats of envoy.filters.http.compressor. */
+import type { StringMatcher } from '../../routes/matchers.ts';
 import type { FilterResource } from '../declare-filter.ts';
 import { declareKind } from '../declare-filter.ts';
 import { defineTemplate } from '../../../stats/template.ts';
@@ -42,6 +43,8 @@ export interface CompressionDirection {
   readonly minContentLength: number;
   /** Media types in lower case, without parameters. */
   readonly contentTypes: readonly string[];
+  /** In place of these types where there are some; not in lower case. */
+  readonly typeMatchers: readonly StringMatcher[];
 }
 
 export interface CompressorOptions {
@@ -56,6 +59,8 @@ export interface CompressorOptions {
   /** What becomes of answers with an entity tag. */
   readonly etag: 'remove_strong' | 'weaken' | 'leave_uncompressed';
   readonly removeAcceptEncoding: boolean;
+  /** Clients are told what became of their answer. */
+  readonly tellsStatus: boolean;
   readonly uncompressibleStatuses: readonly number[];
   readonly chooseFirst: boolean;
 }

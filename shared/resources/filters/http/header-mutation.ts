@@ -9,7 +9,20 @@ export type HeaderMutationRule =
   | { readonly kind: 'remove'; readonly name: string }
   | { readonly kind: 'remove_on_match'; readonly matcher: StringMatcher };
 
+/** A change of the path's query parameters. */
+export type QueryMutationRule =
+  | { readonly kind: 'remove'; readonly key: string }
+  | {
+      readonly kind: 'append';
+      readonly action: QueryAppendAction;
+      readonly key: string;
+      readonly format: string;
+    };
+
+export type QueryAppendAction = 'append' | 'add_if_absent' | 'overwrite' | 'overwrite_if_exists';
+
 export interface HeaderMutationOptions {
+  readonly query?: readonly QueryMutationRule[];
   readonly request: readonly HeaderMutationRule[];
   readonly requestTrailers: readonly HeaderMutationRule[];
   readonly response: readonly HeaderMutationRule[];

@@ -22,6 +22,8 @@ const FIELDS = knownFields<ValueMessage>([
  */
 const OBJECTS = new Set([
   'envoy.string',
+  'envoy.filters.listener.original_dst.local_ip',
+  'envoy.filters.listener.original_dst.remote_ip',
   'envoy.hashable_string',
   'envoy.network.application_protocols',
   'envoy.network.transport_socket.original_dst_address',
@@ -39,8 +41,6 @@ const HASHABLE = new Set([
 ]);
 /** Those that Envoy has beside them. */
 const OTHER_OBJECTS = new Set([
-  'envoy.filters.listener.original_dst.local_ip',
-  'envoy.filters.listener.original_dst.remote_ip',
   'envoy.network.ip',
   'envoy.network.network_namespace',
   'envoy.network.upstream_subject_alt_names',
@@ -57,11 +57,6 @@ export function resolveFilterStateValues(
 function resolveOne(message: ValueMessage, scope: Scope): FilterStateValue {
   refuseOtherFields(message, FIELDS, scope);
   const { object_key: key = '', factory_key: factory = '', shared_with_upstream: shared } = message;
-  if (shared !== undefined && shared !== 'NONE') {
-    scope
-      .at('shared_with_upstream')
-      .warning('no_effect', `'${key}' is not handed on to upstream connections`);
-  }
   const object = factory === '' ? key : factory;
   const place = scope.at(factory === '' ? 'object_key' : 'factory_key');
   if (OTHER_OBJECTS.has(object)) place.unsupported(`filter state object '${object}' is`);
@@ -73,6 +68,7 @@ function resolveOne(message: ValueMessage, scope: Scope): FilterStateValue {
     format: resolveFormat(message.format_string, scope.at('format_string')),
     skipsEmpty: message.skip_if_empty ?? false,
     isReadOnly: message.read_only ?? false,
+    ...(shared === 'ONCE' || shared === 'TRANSITIVE' ? { shared } : {}),
     isHashable: HASHABLE.has(object),
   };
 }

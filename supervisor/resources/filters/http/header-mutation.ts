@@ -5,7 +5,12 @@ import type {
   HeaderMutationPerRoute,
   Mutations,
 } from '../../../../shared/api/generated/envoy/extensions/filters/http/header_mutation/v3/header_mutation.ts';
+import type { KeyValueMutation } from '../../../../shared/api/generated/envoy/config/core/v3/base.ts';
+import { toByteString } from '../../../../shared/regex/byte-string.ts';
+import { checkFormat } from '../../access-logs/format.ts';
 import type {
+  QueryAppendAction,
+  QueryMutationRule,
   HeaderMutationOptions,
   HeaderMutationRule,
   HeaderMutationFilterSettings,
@@ -20,6 +25,7 @@ const FIELDS = knownFields<HeaderMutation>(['mutations', 'most_specific_header_m
 const MUTATION_FIELDS = knownFields<Mutations>([
   'request_mutations',
   'response_mutations',
+  'query_parameter_mutations',
   'request_trailers_mutations',
   'response_trailers_mutations',
 ]);
@@ -46,6 +52,10 @@ function resolveMutations(
   const place = scope.at('mutations');
   refuseOtherFields(mutations, MUTATION_FIELDS, place);
   return {
+    query: resolveQueryRules(
+      mutations.query_parameter_mutations,
+      place.at('query_parameter_mutations'),
+    ),
     request: resolveHeaderRules(mutations.request_mutations, place.at('request_mutations')),
     requestTrailers: resolveHeaderRules(
       mutations.request_trailers_mutations,
@@ -60,6 +70,40 @@ function resolveMutations(
       'most_specific_header_mutations_wins' in message &&
       message.most_specific_header_mutations_wins === true,
   };
+}
+
+const ACTIONS = new Map<string, QueryAppendAction>([
+  ['APPEND_IF_EXISTS_OR_ADD', 'append'],
+  ['ADD_IF_ABSENT', 'add_if_absent'],
+  ['OVERWRITE_IF_EXISTS_OR_ADD', 'overwrite'],
+  ['OVERWRITE_IF_EXISTS', 'overwrite_if_exists'],
+]);
+
+/** Problems in Envoy's words. */
+function resolveQueryRules(
+  messages: readonly KeyValueMutation[] | undefined,
+  scope: Scope,
+): readonly QueryMutationRule[] {
+  return (messages ?? []).flatMap(({ append, remove = '' }, index): QueryMutationRule[] => {
+    const place = scope.at(index);
+    if (append === undefined) {
+      if (remove !== '') return [{ kind: 'remove', key: toByteString(remove) }];
+      place.error('conflict', "One of 'append'/'remove' must be specified.");
+      return [];
+    }
+    const { record } = append;
+    if (record === undefined) {
+      place.error('conflict', 'No record specified for append mutation.');
+      return [];
+    }
+    if (typeof record.value !== 'string') {
+      place.error('conflict', 'Only string value is allowed for record value.');
+      return [];
+    }
+    const format = checkFormat(record.value, place.at('append', 'record', 'value'));
+    const action = ACTIONS.get(String(append.action)) ?? 'append';
+    return [{ kind: 'append', action, key: toByteString(record.key ?? ''), format }];
+  });
 }
 
 export function resolveHeaderRules(

@@ -20,7 +20,12 @@ import type { Scope } from '../../scope.ts';
 import { durationMs, optional } from '../../values.ts';
 import { httpFilter, perRoute } from '../http-filter-row.ts';
 
-const FIELDS = knownFields<StatefulSession>(['session_state', 'strict']);
+const FIELDS = knownFields<StatefulSession>([
+  'session_state',
+  'strict',
+  'stat_prefix',
+  'status_on_strict_destination_not_found',
+]);
 const PER_ROUTE_FIELDS = knownFields<PerRouteMessage>(['disabled', 'stateful_session']);
 const COOKIE_FIELDS = knownFields<Cookie>(['name', 'ttl', 'path', 'attributes']);
 
@@ -76,7 +81,13 @@ function resolveSession(message: StatefulSession, scope: Scope): StatefulSession
   return {
     ...optional('state', resolveState(message.session_state, scope.at('session_state'))),
     strict: message.strict ?? false,
+    ...optional('strictStatus', message.status_on_strict_destination_not_found || undefined),
+    ...optional('statScope', scopeOf(message.stat_prefix)),
   };
+}
+
+function scopeOf(prefix: string | undefined): string | undefined {
+  return prefix === undefined || prefix === '' ? undefined : `stateful_session.${prefix}.`;
 }
 
 function resolveState(

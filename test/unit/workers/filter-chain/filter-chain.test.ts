@@ -68,6 +68,7 @@ function chainOf(...scripts: readonly Script[]) {
     routeConfigs: () => [],
     clearRoute: ignored,
     sendLocalReply: ignored,
+    restartRequest: ignored,
     resetStream: ignored,
     onException: ignored,
     takeEvent: ignored,

@@ -34,6 +34,7 @@ function makeWriter(): { writer: FrameWriter; sent: () => string } {
     user,
     {
       streamBufferBytes: 1 << 20,
+      usesHuffman: false,
       maxOutboundFrames: 1 << 20,
       maxOutboundControlFrames: 1 << 20,
     },

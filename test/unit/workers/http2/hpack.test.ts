@@ -5,6 +5,8 @@ import { HpackDecoder, HpackError } from '../../../../workers/http2/hpack/decode
 import { DynamicTable, ENTRY_OVERHEAD } from '../../../../workers/http2/hpack/dynamic-table.ts';
 import { HpackEncoder } from '../../../../workers/http2/hpack/encoder.ts';
 
+const TEXT_BYTES = 65_536;
+
 type Field = readonly [name: string, value: string];
 
 function decodeAll(decoder: HpackDecoder, block: Buffer): Field[] {
@@ -121,7 +123,7 @@ describe('HPACK', () => {
     ],
   ] as const) {
     it(`decodes the RFC's ${title}`, () => {
-      const decoder = new HpackDecoder(tableSize);
+      const decoder = new HpackDecoder(tableSize, TEXT_BYTES);
       blocks.forEach((block, index) => {
         assert.deepEqual(decodeAll(decoder, Buffer.from(block, 'hex')), expected[index]);
       });
@@ -142,9 +144,9 @@ describe('HPACK', () => {
       limit: fc.option(fc.integer({ min: 0, max: 5000 })),
     });
     fc.assert(
-      fc.property(fc.array(message, { maxLength: 30 }), (messages) => {
-        const encoder = new HpackEncoder();
-        const decoder = new HpackDecoder(5000);
+      fc.property(fc.array(message, { maxLength: 30 }), fc.boolean(), (messages, usesHuffman) => {
+        const encoder = new HpackEncoder(usesHuffman);
+        const decoder = new HpackDecoder(5000, TEXT_BYTES);
         for (const { fields, limit } of messages) {
           if (limit !== null) encoder.limitTable(limit);
           assert.deepEqual(decodeAll(decoder, encodeAll(encoder, fields)), fields);
@@ -197,6 +199,27 @@ describe('HPACK', () => {
     assert.equal(encodeAll(encoder, fields).length, 3);
   });
 
+  it('writes texts in the Huffman code where it is told to and that is shorter', () => {
+    const encoder = new HpackEncoder(true);
+    // RFC 7541, appendix C.4.1, of a field that is not indexed; and a text that the code makes longer.
+    const block = encodeAll(encoder, [[':path', 'www.example.com']]);
+    assert.equal(block.toString('hex'), '048cf1e3c2e5f23a6ba0ab90f4ff');
+    assert.equal(encodeAll(encoder, [[':path', '\\\\']]).toString('hex'), '04025c5c');
+  });
+
+  it('takes names and values up to a limit, as they are on the wire', () => {
+    const decoder = new HpackDecoder(4096, 100);
+    const most: Field[] = [['n'.repeat(100), 'v'.repeat(100)]];
+    assert.deepEqual(decodeAll(decoder, encodeAll(new HpackEncoder(), most)), most);
+    for (const [name, value] of [
+      ['n'.repeat(101), ''],
+      ['', 'v'.repeat(101)],
+    ] as const) {
+      const block = encodeAll(new HpackEncoder(), [[name, value]]);
+      assert.throws(() => decodeAll(new HpackDecoder(4096, 100), block), HpackError);
+    }
+  });
+
   it('never indexes credentials', () => {
     const block = encodeAll(new HpackEncoder(), [['authorization', 'Bearer x']]);
     assert.equal((block[0] ?? 0) & 0xf0, 0x10);
@@ -215,7 +238,10 @@ describe('HPACK', () => {
     ['a block that ends behind a name', '400161'],
   ] as const) {
     it(`refuses ${title}`, () => {
-      assert.throws(() => decodeAll(new HpackDecoder(4096), Buffer.from(hex, 'hex')), HpackError);
+      assert.throws(
+        () => decodeAll(new HpackDecoder(4096, TEXT_BYTES), Buffer.from(hex, 'hex')),
+        HpackError,
+      );
     });
   }
 
@@ -223,7 +249,7 @@ describe('HPACK', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {
-          decodeAll(new HpackDecoder(4096), Buffer.from(bytes));
+          decodeAll(new HpackDecoder(4096, TEXT_BYTES), Buffer.from(bytes));
         } catch (error) {
           assert.ok(error instanceof HpackError);
         }

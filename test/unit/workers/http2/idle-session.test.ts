@@ -20,6 +20,8 @@ const options: SessionOptions = {
   streamWindow: 65_535,
   connectionWindow: 65_535,
   maxBlockBytes: 65_536,
+  maxHeaderTextBytes: 65_536,
+  usesHuffman: false,
   maxOutboundFrames: 1000,
   maxOutboundControlFrames: 1000,
   streamBufferBytes: 65_536,

@@ -52,6 +52,8 @@ const options: SessionOptions = {
   maxConcurrentStreams: 10_000,
   streamWindow: 65_535,
   connectionWindow: 65_535,
+  maxHeaderTextBytes: 65_536,
+  usesHuffman: false,
   maxBlockBytes: 65_536,
   maxOutboundFrames: 10_000,
   maxOutboundControlFrames: 1000,

@@ -22,6 +22,8 @@ import type {
   TrailersStatus,
 } from '../../../stream/filter.ts';
 import type { HeaderMap } from '../../../stream/header-map.ts';
+import { addVary, announce, isSwitch } from './coded-headers.ts';
+import { isTypeAllowed, type TypeMatcher, typeMatcher } from './content-types.ts';
 import { chooseEncoding, type CompressorOffer } from './accept-encoding.ts';
 import { compressBody } from './body-compressor.ts';
 import type { FilterContext } from '../../filter-context.ts';
@@ -33,6 +35,10 @@ interface CompressorParts extends CompressorOffer {
   readonly name: string;
   readonly options: CompressorOptions;
   readonly context: FilterContext;
+  readonly matchType: {
+    readonly request: TypeMatcher | undefined;
+    readonly response: TypeMatcher;
+  };
   readonly base: number;
   readonly requestBase: number;
   readonly responseBase: number;
@@ -42,7 +48,7 @@ export function makeCompressorFilter(
   { name, options }: CompressorFilterSettings,
   context: FilterContext,
 ): FilterFactory {
-  const { libraryName, library, response, chooseFirst } = options;
+  const { libraryName, library, request, response, chooseFirst } = options;
   const prefix = `${context.statPrefix}compressor.${libraryName}.${library.kind}.`;
   const define = (
     template: Parameters<typeof context.stats.defineBlock>[0],
@@ -52,13 +58,18 @@ export function makeCompressorFilter(
     context.onBlock(base);
     return base;
   };
+  const matchType = {
+    request: request && typeMatcher(request),
+    response: typeMatcher(response),
+  };
   const parts: CompressorParts = {
     name,
     options,
     context,
     encoding: CONTENT_CODINGS[library.kind],
     chooseFirst,
-    isContentTypeAllowed: (type) => isTypeAllowed(type, response),
+    isContentTypeAllowed: (type) => isTypeAllowed(type, matchType.response),
+    matchType,
     base: define(COMPRESSOR, prefix),
     requestBase: define(COMPRESSOR_DIRECTION, `${prefix}request.`),
     responseBase: define(
@@ -133,13 +144,15 @@ class CompressorFilter extends PassThroughFilter {
     // An answer made here may come after one whose body had begun.
     this.#response?.destroy();
     this.#response = undefined;
-    const isWanted =
-      this.#isEnabled(response) && this.#isLongEnough(headers, response, parts.responseBase);
+    const isEnabled = this.#isEnabled(response);
+    const isWanted = isEnabled && this.#isLongEnough(headers, response, parts.responseBase);
+    if (isEnabled && !isWanted) this.#tell(headers, endStream, 'ContentLengthTooSmall');
     const isAccepted = isWanted && !endStream && this.#isAccepted(headers);
-    const isCompressible = isWanted && this.#isCompressible(headers);
+    const isCompressible = isWanted && this.#isCompressible(headers, endStream);
     const isCompressed = isAccepted && isCompressible;
     this.#count(parts.responseBase + (isCompressed ? index.compressed : index.not_compressed));
     if (isCompressed) {
+      this.#tell(headers, endStream, 'Compressed');
       this.#changeEtag(headers);
       announce(headers, parts.encoding);
       this.#response = compressBody(library, parts.context.loop, {
@@ -176,7 +189,7 @@ class CompressorFilter extends PassThroughFilter {
       direction !== undefined &&
       this.#isEnabled(direction) &&
       this.#isLongEnough(headers, direction, this.#parts.requestBase) &&
-      isTypeAllowed(headers.get('content-type'), direction) &&
+      isTypeAllowed(headers.get('content-type'), this.#parts.matchType.request) &&
       !headers.has('content-encoding') &&
       headers.method !== 'CONNECT' &&
       !headers.has('upgrade')
@@ -226,18 +239,34 @@ class CompressorFilter extends PassThroughFilter {
     return isChosen;
   }
 
-  #isCompressible(headers: HeaderMap): boolean {
-    const { options, base } = this.#parts;
-    if (headers.status === SWITCHING_PROTOCOLS) return false;
+  #isCompressible(headers: HeaderMap, endStream: boolean): boolean {
+    const { options, base, matchType } = this.#parts;
+    if (isSwitch(headers)) return false;
     if (this.#callbacks.info.requestHeaders?.method === 'CONNECT') return false;
-    if (options.uncompressibleStatuses.includes(headers.status)) return false;
-    if (!isTypeAllowed(headers.get('content-type'), options.response)) return false;
+    if (!isTypeAllowed(headers.get('content-type'), matchType.response)) {
+      this.#tell(headers, endStream, 'ContentTypeNotAllowed');
+      return false;
+    }
     if (hasToken(headers.getAll('cache-control'), 'no-transform')) return false;
     if (options.etag === 'leave_uncompressed' && headers.has('etag')) {
       this.#count(base + COMPRESSOR.index.not_compressed_etag);
+      this.#tell(headers, endStream, 'EtagNotAllowed');
+      return false;
+    }
+    if (options.uncompressibleStatuses.includes(headers.status)) {
+      this.#tell(headers, endStream, 'StatusCodeNotAllowed');
       return false;
     }
     return !headers.has('content-encoding');
+  }
+
+  /** Says in a header what became of the body, in Envoy's words. */
+  #tell(headers: HeaderMap, endStream: boolean, what: string): void {
+    const { options, encoding } = this.#parts;
+    if (!options.tellsStatus || endStream) return;
+    const length = headers.get('content-length');
+    const before = what === 'Compressed' && length !== undefined ? `;OriginalLength=${length}` : '';
+    headers.add('x-envoy-compression-status', `${encoding};${what}${before}`);
   }
 
   #changeEtag(headers: HeaderMap): void {
@@ -267,24 +296,4 @@ class CompressorFilter extends PassThroughFilter {
   #count(counter: number): void {
     this.#parts.context.stats.increment(counter);
   }
-}
-
-const SWITCHING_PROTOCOLS = 101;
-
-function announce(headers: HeaderMap, encoding: string): void {
-  headers.remove('content-length');
-  headers.set('content-encoding', encoding);
-}
-
-/** Without a content type everything is allowed. */
-function isTypeAllowed(contentType: string | undefined, direction: CompressionDirection): boolean {
-  if (contentType === undefined || contentType === '') return true;
-  const [type = ''] = contentType.split(';', 1);
-  return direction.contentTypes.includes(type.trim().toLowerCase());
-}
-
-function addVary(headers: HeaderMap): void {
-  const vary = headers.get('vary');
-  if (vary === undefined) headers.add('vary', 'Accept-Encoding');
-  else if (!hasToken(vary, 'accept-encoding')) headers.set('vary', `${vary}, Accept-Encoding`);
 }

@@ -15,6 +15,7 @@ import type {
 import { whyNoZstdCompression } from '../../../../../shared/process/zstd.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
 import type { Scope } from '../../../scope.ts';
+import { resolveStringMatcher } from '../../../matchers/string-matcher.ts';
 import { optional } from '../../../values.ts';
 import { COMPRESSION_LIBRARIES } from './compression-library.ts';
 import { httpFilter, perRoute } from '../../http-filter-row.ts';
@@ -31,13 +32,19 @@ export const COMPRESSOR_FILTER = httpFilter(
   perRoute(COMPRESSOR_PER_ROUTE_TYPE, resolveCompressorPerRoute),
 );
 
-const COMMON_FIELDS = knownFields<CommonMessage>(['enabled', 'min_content_length', 'content_type']);
+const COMMON_FIELDS = knownFields<CommonMessage>([
+  'enabled',
+  'min_content_length',
+  'content_type',
+  'content_type_matcher',
+]);
 const RESPONSE_FIELDS = knownFields<ResponseMessage>([
   'common_config',
   'disable_on_etag_header',
   'remove_accept_encoding_header',
   'weaken_etag_on_compress',
   'uncompressible_response_codes',
+  'status_header_enabled',
 ]);
 const OVERRIDE_FIELDS = knownFields<NonNullable<PerRouteMessage['overrides']>>([
   'response_direction_config',
@@ -84,6 +91,7 @@ function resolveOptions(message: Compressor, scope: Scope): CompressorOptions | 
     etag: etagRule(response),
     removeAcceptEncoding: response.remove_accept_encoding_header ?? false,
     uncompressibleStatuses: response.uncompressible_response_codes ?? [],
+    tellsStatus: response.status_header_enabled ?? false,
     chooseFirst: message.choose_first ?? false,
   };
 }
@@ -116,7 +124,17 @@ function directionOf(message: CommonMessage | undefined, scope: Scope): Compress
     ...optional('enabledKey', key === '' ? undefined : key),
     minContentLength: message?.min_content_length ?? MIN_CONTENT_LENGTH,
     contentTypes: types.length > 0 ? types.map((type) => type.toLowerCase()) : CONTENT_TYPES,
+    typeMatchers: typeMatchers(message, scope.at('common_config', 'content_type_matcher')),
   };
+}
+
+function typeMatchers(
+  message: CommonMessage | undefined,
+  scope: Scope,
+): CompressionDirection['typeMatchers'] {
+  return (message?.content_type_matcher ?? [])
+    .map((matcher, index) => resolveStringMatcher(matcher, scope.at(index)))
+    .filter((matcher) => matcher !== undefined);
 }
 
 const CONTENT_TYPES: readonly string[] = [

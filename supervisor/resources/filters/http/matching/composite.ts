@@ -5,6 +5,7 @@ import type {
 } from '../../../../../shared/api/generated/envoy/extensions/common/matching/v3/extension_matcher.ts';
 import type {
   Composite,
+  DynamicConfig,
   CompositePerRoute as CompositePerRouteMessage,
   ExecuteFilterAction,
 } from '../../../../../shared/api/generated/envoy/extensions/filters/http/composite/v3/composite.ts';
@@ -19,6 +20,7 @@ import type {
   NamedChain,
 } from '../../../../../shared/resources/filters/http/matching/composite.ts';
 import type { HttpFilter } from '../../../../../shared/resources/filters/http-filters.ts';
+import { resolveDiscoveredFilter } from '../discovered.ts';
 import { typeNameOf } from '../../../../config/type-name.ts';
 import { extension, ExtensionRegistry, type ExtensionMessage } from '../../../extensions.ts';
 import { knownFields, refuseOtherFields } from '../../../fields.ts';
@@ -29,12 +31,16 @@ import { optional } from '../../../values.ts';
 import { httpFilter, perRoute } from '../../http-filter-row.ts';
 
 /** Resolves a filter inside of another; the list of all filters knows how. */
-type ResolveInner = (
-  message: ExtensionMessage,
-  scope: Scope,
-  /** By which routes know it; absent: its own. */
-  name?: string,
-) => HttpFilter | undefined;
+interface ResolveInner {
+  (
+    message: ExtensionMessage,
+    scope: Scope,
+    /** By which routes know it; absent: its own. */
+    name?: string,
+  ): HttpFilter | undefined;
+  readonly isUpstream: boolean;
+  isKnownType(url: string, scope: Scope): boolean;
+}
 type Chains = Readonly<NonNullable<Composite['named_filter_chains']>>;
 
 const MATCHED_TYPE = 'envoy.extensions.common.matching.v3.ExtensionWithMatcher';
@@ -43,6 +49,7 @@ const COMPOSITE_FIELDS = knownFields<Composite>(['named_filter_chains', 'matcher
 const MATCHED_FIELDS = knownFields<ExtensionWithMatcher>(['extension_config', 'xds_matcher']);
 const ACTION_FIELDS = knownFields<ExecuteFilterAction>([
   'typed_config',
+  'dynamic_config',
   'sample_percent',
   'filter_chain',
   'filter_chain_name',
@@ -199,6 +206,36 @@ function resolveExecution(
   if (chainName !== undefined) {
     return { kind: 'execute', isChain: true, filters: [], chainName, ...share };
   }
-  const filter = resolveInner(message.typed_config ?? {}, scope.at('typed_config'), name);
+  const { typed_config: typed, dynamic_config: dynamic } = message;
+  if (typed !== undefined && dynamic !== undefined) {
+    scope.error('conflict', 'Error: Only one of typed_config or dynamic_config can be set.');
+    return undefined;
+  }
+  const filter =
+    dynamic === undefined
+      ? resolveInner(typed ?? {}, scope.at('typed_config'), name)
+      : resolveDynamic(dynamic, name, resolveInner, scope.at('dynamic_config'));
   return filter && { kind: 'execute', isChain: false, filters: [filter], ...share };
+}
+
+/** Its settings come from elsewhere, under its own name; routes know it by that of the whole. */
+function resolveDynamic(
+  { name = '', config_discovery: discovery = {} }: DynamicConfig,
+  ofWhole: string | undefined,
+  resolveInner: ResolveInner,
+  scope: Scope,
+): HttpFilter | undefined {
+  const place = scope.at('config_discovery');
+  const filter = resolveDiscoveredFilter(
+    name,
+    discovery,
+    {
+      isUpstream: resolveInner.isUpstream,
+      isKnownType: (url) => resolveInner.isKnownType(url, scope),
+      resolveDefault: (config) =>
+        resolveInner({ name, typed_config: config }, place.at('default_config'), ofWhole),
+    },
+    place,
+  );
+  return filter && { ...filter, name: ofWhole ?? name };
 }

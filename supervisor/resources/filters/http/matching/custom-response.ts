@@ -1,8 +1,14 @@
 /** Resolves envoy.filters.http.custom_response, for a chain and per route. */
 import type { CustomResponse } from '../../../../../shared/api/generated/envoy/extensions/filters/http/custom_response/v3/custom_response.ts';
 import type { LocalResponsePolicy } from '../../../../../shared/api/generated/envoy/extensions/http/custom_response/local_response_policy/v3/local_response_policy.ts';
+import type { RedirectPolicy } from '../../../../../shared/api/generated/envoy/extensions/http/custom_response/redirect_policy/v3/redirect_policy.ts';
+import { toByteString } from '../../../../../shared/regex/byte-string.ts';
+import { parseTarget } from '../../../../../shared/addresses/absolute-url.ts';
+import { resolveRedirect } from '../../../routes/redirect.ts';
 import type {
+  RedirectedAnswer,
   CustomAnswer,
+  LocalAnswer,
   CustomResponseFilterSettings,
   CustomResponseOptions,
 } from '../../../../../shared/resources/filters/http/matching/custom-response.ts';
@@ -49,10 +55,15 @@ export const CUSTOM_ANSWERS = new ExtensionRegistry<CustomAnswer>(
       `${POLICIES}.local_response_policy.v3.LocalResponsePolicy`,
       resolveAnswer,
     ),
+    redirect: extension(
+      'envoy.extensions.http.custom_response.redirect_policy',
+      `${POLICIES}.redirect_policy.v3.RedirectPolicy`,
+      resolveRedirected,
+    ),
   },
 );
 
-function resolveAnswer(message: LocalResponsePolicy, scope: Scope): CustomAnswer {
+function resolveAnswer(message: LocalResponsePolicy, scope: Scope): LocalAnswer {
   refuseOtherFields(message, FIELDS, scope);
   const body = message.body && readDataSource(message.body, scope.at('body'));
   const details = message.response_code_details;
@@ -67,6 +78,52 @@ function resolveAnswer(message: LocalResponsePolicy, scope: Scope): CustomAnswer
     ...optional('details', details === '' ? undefined : details),
     keepsDetails: message.preserve_response_code_details ?? false,
   };
+}
+
+const REDIRECT_FIELDS = knownFields<RedirectPolicy>([
+  'uri',
+  'redirect_action',
+  'status_code',
+  'response_headers_to_add',
+  'request_headers_to_add',
+]);
+
+function resolveRedirected(message: RedirectPolicy, scope: Scope): RedirectedAnswer | undefined {
+  refuseOtherFields(message, REDIRECT_FIELDS, scope);
+  const to = resolveTarget(message, scope);
+  if (to === undefined) return undefined;
+  const headersAt = (field: 'request_headers_to_add' | 'response_headers_to_add') =>
+    (message[field] ?? []).map((header, index) =>
+      resolveHeaderValue(header, scope.at(field, index)),
+    );
+  return {
+    kind: 'redirect',
+    to,
+    ...optional('status', message.status_code),
+    requestHeaders: headersAt('request_headers_to_add'),
+    responseHeaders: headersAt('response_headers_to_add'),
+  };
+}
+
+/** In Envoy's words; undefined after a reported problem. */
+function resolveTarget(
+  { uri, redirect_action: action }: RedirectPolicy,
+  scope: Scope,
+): RedirectedAnswer['to'] | undefined {
+  if (action === undefined) {
+    const text = toByteString(uri ?? '');
+    if (parseTarget(text) !== undefined) return { kind: 'uri', uri: text };
+    const words = `Invalid uri specified for redirection for custom response: ${uri}`;
+    scope.at('uri').error('conflict', words);
+    return undefined;
+  }
+  const place = scope.at('redirect_action');
+  for (const field of ['prefix_rewrite', 'regex_rewrite'] as const) {
+    if (action[field] === undefined) continue;
+    place.at(field).error('conflict', `${field} is not supported for Custom Response`);
+    return undefined;
+  }
+  return resolveRedirect(action, place);
 }
 
 /** What is there before the response leaves. */

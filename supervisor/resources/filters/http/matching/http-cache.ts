@@ -33,7 +33,11 @@ const V2_FIELDS = knownFields<CacheV2Config>([
   'ignore_request_cache_control_header',
   'override_upstream_cluster',
 ]);
-const KEY_FIELDS = knownFields<KeyParams>(['exclude_scheme', 'exclude_host']);
+/** Whole paths are kept apart, as in Envoy, whatever is said of their parameters. */
+const KEY_FIELDS = knownFields<KeyParams>(
+  ['exclude_scheme', 'exclude_host'],
+  ['query_parameters_included', 'query_parameters_excluded'],
+);
 
 export const HTTP_CACHE_FILTER = httpFilter(
   'envoy.filters.http.cache',
