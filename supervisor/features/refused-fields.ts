@@ -91,7 +91,6 @@ envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig 10 p
 envoy.extensions.health_checkers.redis.v3.Redis 1 aws_iam -
 envoy.extensions.http.cache.file_system_http_cache.v3.FileSystemHttpCacheConfig 7 - cache_subdivisions,max_eviction_period,min_eviction_period
 envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy 5 modify_request_headers_action -
-envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin 7 - oob_reporting_period,oob_reporting_config
 envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest 5 - enable_full_scan
 envoy.extensions.load_balancing_policies.load_aware_locality.v3.LoadAwareLocality 7 - enable_oob_load_report,oob_reporting_period,oob_reporting_config
 envoy.extensions.matching.common_inputs.network.v3.FilterStateInput 1 field -
