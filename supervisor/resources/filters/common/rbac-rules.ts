@@ -19,6 +19,7 @@ import { resolveHeaderMatcher } from '../../matchers/header-matcher.ts';
 import { resolveStringMatcher } from '../../matchers/string-matcher.ts';
 import { resolveMetadataMatcher } from '../../matchers/value-matcher.ts';
 import { PATH_MATCH } from '../../routes/path-templates.ts';
+import { RBAC_PRINCIPALS } from './rbac-principals.ts';
 import type { Scope } from '../../scope.ts';
 
 const RULES_FIELDS = knownFields<RBAC>(['action', 'policies']);
@@ -58,6 +59,7 @@ const PRINCIPAL_FIELDS = knownFields<Principal>([
   'metadata',
   'sourced_metadata',
   'filter_state',
+  'custom',
 ]);
 
 /** What stands for a rule that was refused: a resource with a problem is never used. */
@@ -137,6 +139,9 @@ function resolvePrincipal(message: Principal, scope: Scope): RbacRule {
     if (name === undefined) return { kind: 'authenticated' };
     const principal = resolveStringMatcher(name, scope.at('authenticated', 'principal_name'));
     return principal === undefined ? REFUSED : { kind: 'authenticated', principal };
+  }
+  if (message.custom !== undefined) {
+    return RBAC_PRINCIPALS.resolve(message.custom, scope.at('custom'))?.rule ?? REFUSED;
   }
   const { source_ip: source, direct_remote_ip: direct, remote_ip: remote } = message;
   if (source !== undefined) return cidrRule('direct_remote_ip', source, scope.at('source_ip'));
