@@ -75,7 +75,6 @@ envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector 2 close_connecti
 envoy.extensions.filters.network.ext_authz.v3.ExtAuthz 9 send_tls_alert_on_denial transport_api_version,typed_metadata_context_namespaces
 envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager 56 typed_header_validation_config,forward_client_cert_matcher represent_ipv4_remote_address_as_ipv4_mapped_ipv6,path_normalization_options,add_proxy_protocol_connection_state
 envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails 5 issuer,format -
-envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit 3 share_key -
 envoy.extensions.filters.network.rbac.v3.RBAC 7 enforcement_type -
 envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings 9 dns_cache_config -
 envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig 2 - save_upstream_address
@@ -91,7 +90,6 @@ envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig 10 p
 envoy.extensions.health_checkers.redis.v3.Redis 1 aws_iam -
 envoy.extensions.http.cache.file_system_http_cache.v3.FileSystemHttpCacheConfig 7 - cache_subdivisions,max_eviction_period,min_eviction_period
 envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy 5 modify_request_headers_action -
-envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin 7 - oob_reporting_period,oob_reporting_config
 envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest 5 - enable_full_scan
 envoy.extensions.load_balancing_policies.load_aware_locality.v3.LoadAwareLocality 7 - enable_oob_load_report,oob_reporting_period,oob_reporting_config
 envoy.extensions.matching.common_inputs.network.v3.FilterStateInput 1 field -

@@ -172,8 +172,8 @@ function compileFilters(
     node: context.env.heritage.node,
     nodeMetadata: context.env.heritage.node.metadata,
     isFirstWorker: context.env.heritage.workerIndex === 0,
-    sharedBucket: (options: RateLimitBucket) =>
-      sharedBucket(options, context.pages.rateLimitPage(), listener.name),
+    sharedBucket: (options: RateLimitBucket, owner = listener.name) =>
+      sharedBucket(options, context.pages.rateLimitPage(), owner),
     wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,
     sharedCount: (place: string) => new SharedCount(`${listener.name} ${place}`, context.pages),
   };

@@ -28,7 +28,8 @@ export interface NetworkFilterContext {
   /** Where connections to this cluster may have to wait for their host. */
   wantedHosts(cluster: string): WantedHosts | undefined;
   /** Tokens that all workers take from. */
-  sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** `owner`: whose it is; the listener's without one. */
+  sharedBucket(options: RateLimitBucket, owner?: string): TokenBucket;
   /** Connections that all workers count together for the filter at this place. */
   sharedCount(place: string): SharedCount;
 }

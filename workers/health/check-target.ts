@@ -28,7 +28,7 @@ export interface CheckConnections {
 export function checkTarget(
   ways: CheckConnections,
   host: HostResource,
-  check: HealthCheckResource,
+  check: Partial<Pick<HealthCheckResource, 'socketCriteria' | 'alpn' | 'probe'>>,
 ): ProbeTarget {
   const { sockets, resource } = ways;
   const { socketCriteria: criteria, alpn } = check;
@@ -41,7 +41,7 @@ export function checkTarget(
     return beginWith(proxyProtocol, socketTo(target, local));
   };
   if (tls === undefined) return { authority, readyEvent: 'connect', open };
-  const wishes = { hostname: host.hostname, alpn: alpn ?? alpnFor(check) };
+  const wishes = { hostname: host.hostname, alpn: alpn ?? alpnFor(check.probe) };
   return {
     authority,
     readyEvent: 'secureConnect',
@@ -50,8 +50,8 @@ export function checkTarget(
 }
 
 /** Checks speak HTTP/2 where the cluster does not; undefined: what the cluster offers. */
-function alpnFor({ probe }: HealthCheckResource): readonly string[] | undefined {
-  const isHttp2 = probe.kind === 'grpc' || (probe.kind === 'http' && probe.isHttp2);
+function alpnFor(probe: HealthCheckResource['probe'] | undefined): readonly string[] | undefined {
+  const isHttp2 = probe?.kind === 'grpc' || (probe?.kind === 'http' && probe.isHttp2);
   return isHttp2 ? ['h2'] : undefined;
 }
 

@@ -30,6 +30,8 @@ export class WorkerLoop {
   readonly turnEnd = new TurnEnd(this);
   /** The stream that the present event works for; it may be another one than the socket's. */
   current: Endable | undefined = undefined;
+  /** Counts events, so that what the present one did is told from what was before it. */
+  events = 0;
   readonly #dirty: Flushable[] = [];
   readonly #exceptions: Pick<Exceptions, 'note'>;
 
@@ -48,6 +50,7 @@ export class WorkerLoop {
   }
 
   enter(): void {
+    this.events++;
     this.current = undefined;
     this.clock.refresh();
   }

@@ -29,6 +29,9 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
   protected isBlocked = false;
   protected isClosed = false;
   #text = '';
+  /** The event that wrote last, and how much text was there before it. */
+  #event = 0;
+  #textBefore = 0;
   #isDirty = false;
   /** The open block of a transport that writes once in a turn. */
   #gathered: OpenBlock | undefined = undefined;
@@ -52,6 +55,7 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
   writeText(text: string): void {
     if (this.isClosed) return;
     if (this.#text.length + text.length > MAX_TEXT) this.flush();
+    this.#noteEvent();
     this.#text += text;
     this.#markDirty();
   }
@@ -65,6 +69,7 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
     }
     const text = this.#text;
     this.#text = '';
+    this.#textBefore = 0;
     const length = text.length + data.length;
     const block = takeBlock(length);
     if (text.length > 0) block.write(text, 0, 'latin1');
@@ -83,6 +88,7 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
     const length = text.length + (gathered?.length ?? 0);
     if (length === 0 || this.isClosed) return;
     this.#text = '';
+    this.#textBefore = 0;
     this.#wrote(gathered?.writeTo(this.stream, text) ?? this.stream.writeText(text), length);
     this.observer?.onWritten(this.stream.pendingBytes > 0);
   }
@@ -105,10 +111,21 @@ export abstract class TransportWriter extends ByteAccount implements Flushable {
     return this.carrier instanceof SocketStream;
   }
 
-  /** What the events of the turn wrote still leaves; what waits longer is lost. */
+  #noteEvent(): void {
+    const { events } = this.loop;
+    if (this.#event === events) return;
+    this.#event = events;
+    this.#textBefore = this.#text.length;
+  }
+
+  /**
+   * What earlier events of the turn wrote still leaves. What the present one wrote is lost with the
+   * connection that it closes: a request that it refused must not reach a host.
+   */
   protected writeLast(): void {
-    const text = this.#text;
+    this.#noteEvent();
     const gathered = this.#gathered;
+    const text = gathered === undefined ? this.#text.slice(0, this.#textBefore) : this.#text;
     this.#text = '';
     const length = text.length + (gathered?.length ?? 0);
     if (length === 0 || this.#writesPerEvent) return;

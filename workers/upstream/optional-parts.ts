@@ -7,8 +7,13 @@ import { HealthChecker } from '../health/health-checker.ts';
 import type { LoadBalancer } from './balancing/load-balancer.ts';
 import type { UpstreamCluster } from './cluster.ts';
 import type { ClusterContext } from './cluster-context.ts';
+import type { UpstreamHost } from './hosts/host.ts';
+import { OobSessions } from './load-reports/oob-sessions.ts';
 import { ReportedLoadTeller } from './load-reports/reported-load-teller.ts';
 import { Preconnecting } from './pools/preconnecting.ts';
+
+/** Above what the runtime draws. */
+const RANDOM_RANGE = 0x1_0000_0000;
 
 export function makePreconnecting(
   cluster: Pick<UpstreamCluster, 'hosts' | 'resource'>,
@@ -25,12 +30,17 @@ export function makePreconnecting(
 }
 
 export function makeLoadTeller(
-  { name, resource }: Pick<UpstreamCluster, 'name' | 'resource'>,
+  cluster: UpstreamCluster,
   context: ClusterContext,
 ): ReportedLoadTeller | undefined {
+  const { name, resource } = cluster;
   const policy = findPolicy(resource.lbPolicy, 'client_side_weighted_round_robin');
   if (policy === undefined) return undefined;
+  const { oob } = policy.loadReports;
+  const noted = (host: UpstreamHost): void => cluster.loadNoted(host);
+  const random = (): number => context.runtime.random() / RANDOM_RANGE;
   return new ReportedLoadTeller({
+    ...(oob && { sessions: new OobSessions({ cluster, options: oob, random, noted }) }),
     loop: context.loop,
     updateMs: policy.loadReports.updateMs,
     tell: (weights) => context.loadReported(name, weights),

@@ -42,6 +42,8 @@ export interface GatewayPlane extends AsyncDisposable {
   stats(filter: string): Promise<string>;
   /** Starts the next epoch of the data plane; resolves when it is live. */
   restart(): Promise<void>;
+  /** The process that was started as the data plane, above all others of it. */
+  readonly pid: number;
   /** A folder with one folder for each part: the authority's certificate, its own and its key. */
   readonly certificates: string;
   /** The end of what plane and proxy said. */
@@ -119,6 +121,7 @@ export async function startGateway(
   }
   return {
     certificates,
+    pid: Number(readText(pidPath)),
     apply: (name, all) => apply(name, name === 'objects' ? [...common, ...all] : all),
     stats: (filter) => admin(`/stats?usedonly&filter=${encodeURIComponent(filter)}`),
     restart: async () => {

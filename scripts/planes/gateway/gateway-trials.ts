@@ -5,6 +5,7 @@ import { fetchOnce } from '../../../test/support/peers/http-client.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
 import { check, passed, type Trial, type TrialOutcome } from '../../programs/trial.ts';
 import { trialWithGo } from '../../programs/go-programs.ts';
+import { treeCpuMs, treePssKib } from '../../bench/support/processes.ts';
 import type { DataPlane } from '../data-plane.ts';
 import { startLoad } from '../load.ts';
 import { type Feature, Probe } from './feature.ts';
@@ -19,12 +20,15 @@ import { startWorld, type World } from './world.ts';
 const FEATURES: readonly Feature[] = [...ROUTING, ...TRAFFIC, ...SECURITY, ...PROTOCOLS];
 const PROBE_LIMIT_MS = 20_000;
 const CHANGES = 100;
+const COMPARED_CHANGES = 30;
+const KIB_PER_MIB = 1024;
 
-export function gatewayTrials(proxy: DataPlane): readonly Trial[] {
+/** Compared with Envoy there are fewer changes, and no restart. */
+export function gatewayTrials(proxy: DataPlane, isCompared: boolean): readonly Trial[] {
   const name = `Envoy Gateway with ${proxy}`;
   return [
     trialWithGo(`${name}: features`, async () => features(proxy)),
-    trialWithGo(`${name}: changes`, async () => changes(proxy)),
+    trialWithGo(`${name}: changes`, async () => changes(proxy, isCompared)),
   ];
 }
 
@@ -98,7 +102,9 @@ function hosts(world: World): readonly object[] {
 }
 
 /** Changes of a route under load, with a hot restart among them; no request may fail. */
-async function changes(proxy: DataPlane): Promise<TrialOutcome> {
+async function changes(proxy: DataPlane, isCompared: boolean): Promise<TrialOutcome> {
+  const total = isCompared ? COMPARED_CHANGES : CHANGES;
+  const restarts = proxy === 'sluice' && !isCompared;
   await using world = await startWorld();
   const port = await freePort();
   const objects = (count: number): readonly object[] => [
@@ -115,10 +121,11 @@ async function changes(proxy: DataPlane): Promise<TrialOutcome> {
   ];
   await using plane = await startGateway(proxy, objects(0));
   await waitUntil('the route', () => isVersion(port, 0));
+  const usedBefore = treeCpuMs(plane.pid);
   await using load = startLoad(port);
   const times: number[] = [];
-  for (let count = 1; count <= CHANGES; count++) {
-    if (proxy === 'sluice' && count === CHANGES / 2) await plane.restart();
+  for (let count = 1; count <= total; count++) {
+    if (restarts && count === total / 2) await plane.restart();
     const before = performance.now();
     plane.apply('objects', objects(count));
     await waitUntil(`version ${count}`, () => isVersion(port, count));
@@ -126,13 +133,21 @@ async function changes(proxy: DataPlane): Promise<TrialOutcome> {
   }
   const { requests, failures } = load.end();
   check(failures.length === 0, `${failures.length} of ${requests} failed: ${failures[0]}`);
-  return passed(`${requests} requests, 0 failed; ${await refusals(plane)}${median(times)}`);
+  const refused = await refusals(plane, total);
+  const cost = costOf(plane, treeCpuMs(plane.pid) - usedBefore, requests);
+  return passed(`${requests} requests, 0 failed; ${refused}${median(times)}; ${cost}`);
 }
 
-async function refusals(plane: GatewayPlane): Promise<string> {
+/** The part of ended epochs is not in it. */
+function costOf({ pid }: GatewayPlane, usedMs: number, requests: number): string {
+  const memory = (treePssKib(pid) / KIB_PER_MIB).toFixed(0);
+  return `${memory} MiB, ${((usedMs / requests) * 1000).toFixed(0)} ms of CPU for 1,000 requests`;
+}
+
+async function refusals(plane: GatewayPlane, total: number): Promise<string> {
   const refused = (await plane.stats('update_rejected')).trim();
   check(refused === '', refused);
-  return `${CHANGES} changes, none refused, `;
+  return `${total} changes, none refused, `;
 }
 
 function median(times: readonly number[]): string {

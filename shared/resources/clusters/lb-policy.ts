@@ -4,6 +4,7 @@
  * Source: envoy.config.cluster.v3.Cluster and envoy.extensions.load_balancing_policies.
  */
 
+import type { Struct } from '../../text/dictionary.ts';
 import type { OfKind } from '../by-kind.ts';
 import type { ScriptModule } from '../../scripts/script-module.ts';
 import type { HashPolicy, MetadataKey } from '../routes/route.ts';
@@ -218,6 +219,18 @@ export interface LoadReportOptions {
   readonly metricNames: readonly string[];
   /** What the share of errors adds to a host's utilization is multiplied by it. */
   readonly errorPenalty: number;
+  /** Hosts are asked for reports over streams; absent: reports come with responses. */
+  readonly oob?: OobReportOptions;
+}
+
+export interface OobReportOptions {
+  readonly periodMs: number;
+  /** Absent: the host's own. */
+  readonly port?: number;
+  /** Empty: the host's address. */
+  readonly authority: string;
+  /** Chooses the transport socket; absent: the host's own. */
+  readonly socketCriteria?: Struct;
 }
 
 /** Source: envoy.extensions.load_balancing_policies.load_aware_locality.v3. */

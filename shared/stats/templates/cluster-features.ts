@@ -80,6 +80,15 @@ export const MAGLEV = defineTemplate('maglev', {
   min_entries_per_host: ownGauge('Fewest table entries of one host'),
 });
 
+/** Prefix: `cluster.<name>.lb_orca_oob.`; with `enable_oob_load_report`. */
+export const ORCA_OOB = defineTemplate('orca_oob', {
+  active_sessions: gauge('Hosts that are asked for reports of their load'),
+  report_errors: counter('Reports that could not be read'),
+  reports_received: counter('Reports of load'),
+  stream_failures: counter('Streams of reports that broke or were refused'),
+  stream_terminated: counter('Streams of reports that hosts ended'),
+});
+
 /** Prefix: `cluster.<name>.load_aware_locality.`; one for each period, whatever it applies to. */
 export const LOAD_AWARE_LOCALITY = defineTemplate('load_aware_locality', {
   all_overloaded_total: counter('Periods in which no locality had anything left'),

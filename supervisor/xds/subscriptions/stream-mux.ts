@@ -32,6 +32,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   readonly #order = new AnswerOrder();
   #isNodeSent = false;
   #isFlushPlanned = false;
+  #takesClusters = false;
 
   constructor(options: MuxOptions, protocol: MuxProtocol) {
     this.options = options;
@@ -69,16 +70,13 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     added: readonly string[],
   ): void;
 
-  /** Nobody wants these names any more. */
   protected abstract unwanted(state: State, gone: readonly string[]): void;
 
   /** One more name is wanted beside all that there are. */
   protected demanded(_state: State, _name: string): void {}
 
-  /** An answer was taken by everybody. */
   protected abstract taken(state: State, update: DiscoveryUpdate): void;
 
-  /** There is something to say that answers nothing. */
   protected abstract isDue(state: State): boolean;
 
   /** What goes out now; the state changes as if it had arrived. */
@@ -222,7 +220,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     const { resources, heartbeats = [] } = update;
     for (const { name, ttlMs } of resources) ttls.set(name, ttlMs);
     for (const { name, ttlMs } of heartbeats) ttls.set(name, ttlMs);
-    const outcomes = await Promise.all(this.#distribute(state, update));
+    const outcomes = await this.#takeBy(state, update);
     const refused = outcomes.filter(({ refusal }) => refusal !== undefined);
     const refusal = refused[0]?.refusal;
     if (refusal === undefined) {
@@ -234,6 +232,17 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     for (const { subscription } of refused) others.delete(subscription);
     for (const other of others) other.refusedBeside(refusal);
     return refusal;
+  }
+
+  /** All endpoints that new clusters need are asked for together, as by Envoy. */
+  async #takeBy(state: State, update: DiscoveryUpdate): Promise<readonly Outcome[]> {
+    this.#takesClusters = state.type.kind === 'cluster';
+    try {
+      return await Promise.all(this.#distribute(state, update));
+    } finally {
+      this.#takesClusters = false;
+      this.plan();
+    }
   }
 
   #expire(state: State, name: string): void {
@@ -265,7 +274,8 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
 
   #flush(except?: State): void {
     for (const state of this.#types.values()) {
-      if (state === except || state.isRequestQueued || !this.isDue(state)) continue;
+      const waits = this.#takesClusters && state.type.kind === 'endpoints';
+      if (waits || state === except || state.isRequestQueued || !this.isDue(state)) continue;
       this.#request(state, state.nonce);
     }
   }

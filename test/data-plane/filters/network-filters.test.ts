@@ -58,6 +58,22 @@ describe('small network filters', () => {
     assert.equal(await sluice.stat('local_rate_limit.r.rate_limited'), 1);
     first.destroy();
   });
+
+  it('takes from one bucket for all filters with the same key', async () => {
+    const limit = (key: string): object =>
+      networkFilter('local_ratelimit', 'local_ratelimit.v3.LocalRateLimit', {
+        stat_prefix: 'r',
+        token_bucket: { max_tokens: 3, fill_interval: '3600s' },
+        share_key: key,
+      });
+    await using sluice = await start([limit('a'), limit('a'), limit('b'), ECHO]);
+    const first = await openRaw(sluice.tcp);
+    first.send('x');
+    await first.until('x');
+    assert.equal(await (await openRaw(sluice.tcp)).closed(), '');
+    assert.equal(await sluice.stat('local_rate_limit.r.rate_limited'), 1);
+    first.destroy();
+  });
 });
 
 describe('access control of connections', () => {

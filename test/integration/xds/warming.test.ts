@@ -149,3 +149,30 @@ describe('a new listener whose cluster waits for its endpoints', () => {
     });
   }
 });
+
+describe('the endpoints of many clusters', () => {
+  const CLUSTERS = 400;
+
+  it('are asked for together, when all clusters of an answer are there', async () => {
+    await using plane = await startControlPlane();
+    const ads = { eds_config: { ads: {}, resource_api_version: 'V3' } };
+    const names = Array.from({ length: CLUSTERS }, (_, index) => `c${index}`);
+    const clusters = names.map((name) =>
+      resource.cluster({ name, type: 'EDS', eds_cluster_config: ads }),
+    );
+    plane.set('cluster.v3.Cluster', '1', clusters);
+    plane.set(
+      'endpoint.v3.ClusterLoadAssignment',
+      '1',
+      names.map((name) => resource.endpoints(name, [1])),
+    );
+    plane.set('listener.v3.Listener', '1', []);
+    await using sluice = await startSluice({
+      bootstrap: adsBootstrap(plane.port, { apiType: 'GRPC', hasCds: true }),
+    });
+    await sluice.waitForStat('cluster_manager.active_clusters', (count) => count > CLUSTERS);
+    const asked = plane.requests.filter(({ type_url: url }) => url.endsWith('Assignment'));
+    // The question, and the answer to what came.
+    assert.ok(asked.length <= 3, String(asked.length));
+  });
+});

@@ -6,6 +6,9 @@ import { NETWORK_LOCAL_RATE_LIMIT } from '../../../shared/resources/filters/netw
 import type { NetworkFilterContext } from '../network-filter-context.ts';
 import type { NetworkGate } from '../network-gate.ts';
 
+/** No listener is named so. */
+const SHARED = '\0share_key';
+
 export function makeRateLimitGate(
   filter: NetworkRateLimit,
   context: NetworkFilterContext,
@@ -15,7 +18,12 @@ export function makeRateLimitGate(
     NETWORK_LOCAL_RATE_LIMIT,
     dottedPrefix(`local_rate_limit.${filter.statPrefix}`),
   );
-  const bucket = context.sharedBucket(filter.bucket);
+  const { shareKey: place } = filter;
+  // Whatever listener has the same key and the same bucket, as in Envoy.
+  const bucket =
+    place === undefined
+      ? context.sharedBucket(filter.bucket)
+      : context.sharedBucket({ ...filter.bucket, place }, SHARED);
   const { enabled } = filter;
   return {
     onConnection() {

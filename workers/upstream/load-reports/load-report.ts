@@ -110,8 +110,13 @@ function isNamed(name: string, maps: readonly string[]): boolean {
 }
 
 function readBinary(text: string): LoadReport | undefined {
+  return readReportMessage(Buffer.from(text, 'base64'));
+}
+
+/** Undefined: the bytes are no such message. */
+export function readReportMessage(bytes: Buffer): LoadReport | undefined {
   const figures = new Map<string, number>();
-  const isWhole = readFields(Buffer.from(text, 'base64'), {
+  const isWhole = readFields(bytes, {
     onDuplicate: (field, value) => {
       const name = DOUBLES[field];
       if (name !== undefined) figures.set(name, value);

@@ -11,6 +11,8 @@ export interface LoadTellerParts {
   readonly loop: WorkerLoop;
   readonly updateMs: number;
   readonly tell: (weights: readonly SentWeight[]) => void;
+  /** What asks the hosts for reports; absent: they come with responses. */
+  readonly sessions?: { close(): void };
 }
 
 export class ReportedLoadTeller implements TimerOwner {
@@ -47,5 +49,6 @@ export class ReportedLoadTeller implements TimerOwner {
 
   close(): void {
     this.#timer.disarm();
+    this.#parts.sessions?.close();
   }
 }

@@ -13,6 +13,8 @@ export interface NetworkRateLimit {
   readonly kind: 'network_local_ratelimit';
   readonly statPrefix: string;
   readonly bucket: RateLimitBucket;
+  /** All filters with this key and an equal bucket take from the same one. */
+  readonly shareKey?: string;
   readonly enabled: { readonly isDefault: boolean; readonly runtimeKey: string };
 }
 

@@ -3,11 +3,17 @@ import type { LocalRateLimit } from '../../../../shared/api/generated/envoy/exte
 import type { NetworkRateLimit } from '../../../../shared/resources/filters/network/local-rate-limit.ts';
 import { knownFields, refuseOtherFields } from '../../fields.ts';
 import type { Scope } from '../../scope.ts';
+import { optional } from '../../values.ts';
 import { resolveFeatureFlag } from '../common/feature-flag.ts';
 import { resolveRateLimitBucket } from '../http/local-rate-limit.ts';
 import { networkFilter } from '../network-filter-row.ts';
 
-const FIELDS = knownFields<LocalRateLimit>(['stat_prefix', 'token_bucket', 'runtime_enabled']);
+const FIELDS = knownFields<LocalRateLimit>([
+  'stat_prefix',
+  'token_bucket',
+  'runtime_enabled',
+  'share_key',
+]);
 
 export const LOCAL_RATE_LIMIT_NETWORK_FILTER = networkFilter(
   'envoy.filters.network.local_ratelimit',
@@ -23,6 +29,7 @@ function resolveRateLimit(message: LocalRateLimit, scope: Scope): NetworkRateLim
     kind: 'network_local_ratelimit',
     statPrefix: message.stat_prefix ?? '',
     bucket: resolveRateLimitBucket(message.token_bucket ?? {}, place),
+    ...optional('shareKey', message.share_key === '' ? undefined : message.share_key),
     enabled: resolveFeatureFlag(message.runtime_enabled),
   };
 }

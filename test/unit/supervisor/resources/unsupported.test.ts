@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatPlace } from '../../../../supervisor/config/problem.ts';
-import { baseBootstrap } from './base-bootstrap.ts';
 import { errorsOf, resolveConfig } from './resolve-text.ts';
 import {
-  type Base,
   bootstrapWith,
   CHECK,
   ROUND_ROBIN,
@@ -145,39 +143,6 @@ describe('what this build does not do', () => {
       [],
     );
     assert.deepEqual(await errorsOf(bootstrapWith('cluster', { health_checks: [] })), []);
-  });
-
-  it('is warned of by place where filter state is to be handed on to upstreams', async () => {
-    const value = (shared: string): object => ({
-      object_key: 'own',
-      factory_key: 'envoy.string',
-      format_string: { text_format_source: { inline_string: 'text' } },
-      shared_with_upstream: shared,
-    });
-    const bootstrap = baseBootstrap() as Base;
-    bootstrap.static_resources.listeners[0]?.filter_chains[0]?.filters.unshift({
-      name: 'envoy.filters.network.set_filter_state',
-      typed_config: {
-        '@type': 'type.googleapis.com/envoy.extensions.filters.network.set_filter_state.v3.Config',
-        on_new_connection: [value('NONE'), value('ONCE')],
-      },
-    });
-    const outcome = await resolveConfig(bootstrap);
-    assert.equal(outcome.kind, 'resolved');
-    assert.deepEqual(
-      outcome.resolution.problems.map(({ severity, place, message }) => ({
-        severity,
-        place: formatPlace(place),
-        message,
-      })),
-      [
-        {
-          severity: 'warning',
-          place: `${CHAIN}.filters[0].typed_config.on_new_connection[1].shared_with_upstream`,
-          message: "'own' is not handed on to upstream connections",
-        },
-      ],
-    );
   });
 
   it('is named in a warning where TLS goes on without it', async () => {

@@ -36,6 +36,14 @@ function* routesInSteps(): Steps<unknown> {
   return { resolved: {}, secrets: [] };
 }
 
+/** The routes are those of a version of a listener that takes another's place: they wait. */
+function replaceListener(store: ResourceStore): void {
+  const version = (namedRoutes: readonly object[]): ResourceVersion<'listener'> =>
+    ({ ...CLUSTER, resolved: { namedRoutes } }) as unknown as ResourceVersion<'listener'>;
+  store.putActive('listener', 'web', version([]));
+  store.putWarming('listener', 'web', version([ROUTES]));
+}
+
 /** Named routes whose way to the workers ends when the test says so. */
 function startRoutes(): {
   readonly store: ResourceStore;
@@ -46,6 +54,7 @@ function startRoutes(): {
   readonly inForce: () => unknown;
 } {
   const store = new ResourceStore();
+  replaceListener(store);
   const clock = new ManualClock();
   const swap = new ClusterSwap(store, clock);
   const underWay: (() => void)[] = [];

@@ -33,6 +33,27 @@ describe('writes of a transport', () => {
     });
   }
 
+  it('of the event that closes the connection are lost, those before it leave', async () => {
+    const { loop, transport, calls } = start();
+    loop.run(undefined, () => transport.writeText('answer'));
+    loop.run(undefined, () => {
+      transport.writeText('refused');
+      transport.close();
+    });
+    await turnEnd();
+    assert.deepEqual(calls, ['write answer', 'close']);
+  });
+
+  it('of the event that closes the connection are lost when nothing was before them', async () => {
+    const { loop, transport, calls } = start();
+    loop.run(undefined, () => {
+      transport.writeText('whole request');
+      transport.close();
+    });
+    await turnEnd();
+    assert.deepEqual(calls, ['close']);
+  });
+
   it('leave within the turn when many transports have some', async () => {
     const loop = new WorkerLoop(systemClock);
     const many = Array.from({ length: 100 }, () => start(loop));

@@ -184,7 +184,7 @@ function actionsOf(resolveInner: ResolveInner, name: string | undefined) {
   });
 }
 
-/** A chain counts before a name, a name before a single filter. */
+/** A chain counts before a name, a name before a single filter, a dynamic one before a typed one. */
 function resolveExecution(
   message: ExecuteFilterAction,
   name: string | undefined,
@@ -207,10 +207,6 @@ function resolveExecution(
     return { kind: 'execute', isChain: true, filters: [], chainName, ...share };
   }
   const { typed_config: typed, dynamic_config: dynamic } = message;
-  if (typed !== undefined && dynamic !== undefined) {
-    scope.error('conflict', 'Error: Only one of typed_config or dynamic_config can be set.');
-    return undefined;
-  }
   const filter =
     dynamic === undefined
       ? resolveInner(typed ?? {}, scope.at('typed_config'), name)
