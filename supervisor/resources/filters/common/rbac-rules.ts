@@ -140,15 +140,20 @@ function resolvePrincipal(message: Principal, scope: Scope): RbacRule {
     const principal = resolveStringMatcher(name, scope.at('authenticated', 'principal_name'));
     return principal === undefined ? REFUSED : { kind: 'authenticated', principal };
   }
-  if (message.custom !== undefined) {
-    return RBAC_PRINCIPALS.resolve(message.custom, scope.at('custom'))?.rule ?? REFUSED;
-  }
   const { source_ip: source, direct_remote_ip: direct, remote_ip: remote } = message;
   if (source !== undefined) return cidrRule('direct_remote_ip', source, scope.at('source_ip'));
   if (direct !== undefined) {
     return cidrRule('direct_remote_ip', direct, scope.at('direct_remote_ip'));
   }
   if (remote !== undefined) return cidrRule('remote_ip', remote, scope.at('remote_ip'));
+  return statedPrincipal(message, scope);
+}
+
+/** Principals that filter state or an extension tells; the rest is as for permissions. */
+function statedPrincipal(message: Principal, scope: Scope): RbacRule {
+  if (message.custom !== undefined) {
+    return RBAC_PRINCIPALS.resolve(message.custom, scope.at('custom'))?.rule ?? REFUSED;
+  }
   if (message.filter_state !== undefined) {
     const matcher = resolveFilterStateMatcher(message.filter_state, scope.at('filter_state'));
     return matcher === undefined ? REFUSED : { kind: 'filter_state', matcher };
