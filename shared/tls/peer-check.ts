@@ -266,7 +266,8 @@ const VERIFY_TEXTS: Readonly<Record<string, string>> = {
 
 const DEPTHS: Readonly<Record<string, number>> = { SELF_SIGNED_CERT_IN_CHAIN: 1 };
 
-function compileName({ type, oid, matcher }: SanMatcher): NameTest {
+/** Tests one name of a certificate. */
+export function compileName({ type, oid, matcher }: SanMatcher): NameTest {
   const wantedKind = SAN_KINDS[type];
   // An exact DNS name is found in a wildcard too, as Envoy reads it.
   const test =

@@ -37,7 +37,6 @@ envoy.config.listener.v3.ListenerFilter 3 config_discovery -
 envoy.config.listener.v3.UdpListenerConfig 2 - udp_packet_packet_writer_config
 envoy.config.overload.v3.OverloadManager 4 - buffer_factory_config
 envoy.config.rbac.v3.Permission 13 matcher -
-envoy.config.rbac.v3.Principal 13 custom -
 envoy.config.rbac.v3.RBAC 2 audit_logging_options -
 envoy.config.route.v3.ClusterSpecifierPlugin 1 - is_optional
 envoy.config.route.v3.RetryPolicy 13 refresh_cluster_on_retry -

@@ -42,6 +42,7 @@ import { NetworkFilterResolver } from './listeners/network-filters.ts';
 import { REDIRECT_PREDICATES } from './routes/internal-redirect.ts';
 import { HOST_PREDICATES, PRIORITIES } from './routes/retry-policy.ts';
 import { DOWNSTREAM_SOCKETS, UPSTREAM_SOCKETS } from './transport-sockets/transport-sockets.ts';
+import { RBAC_PRINCIPALS } from './filters/common/rbac-principals.ts';
 import { PATH_MATCH, PATH_REWRITE } from './routes/path-templates.ts';
 
 export interface KnownExtension {
@@ -92,6 +93,7 @@ const registries: readonly Registry[] = [
   KEY_VALUE_STORES,
   REGEX_ENGINES,
   PATH_MATCH,
+  RBAC_PRINCIPALS,
   PATH_REWRITE,
   MONITORS,
   REQUEST_ID,

@@ -138,7 +138,10 @@ function resolveSanMatchers(message: ValidationMessage, scope: Scope): readonly 
   return [...typed.filter((matcher) => matcher !== undefined), ...untyped];
 }
 
-function resolveSanMatcher(message: SubjectAltNameMatcher, scope: Scope): SanMatcher | undefined {
+export function resolveSanMatcher(
+  message: SubjectAltNameMatcher,
+  scope: Scope,
+): SanMatcher | undefined {
   const { san_type: type } = message;
   const matcher = resolveStringMatcher(message.matcher ?? {}, scope.at('matcher'));
   if (type === 'DNS' || type === 'URI' || type === 'EMAIL' || type === 'IP_ADDRESS') {

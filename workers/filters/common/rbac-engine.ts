@@ -2,16 +2,20 @@
  * Decides by policies whether a request may pass. Pure: it looks at headers and at the connection's
  * facts. Source: envoy.config.rbac.v3.
  */
+import { X509Certificate } from 'node:crypto';
 import type {
   RbacDecider,
   RbacRule,
   RbacRules,
 } from '../../../shared/resources/filters/common/rbac.ts';
+import type { CertificateInfo } from '../../net/connection-info.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import { compileIpRanges } from '../../../shared/addresses/ip-ranges.ts';
 import { compileHeaderMatcher } from '../../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../../shared/matchers/string-matcher.ts';
+import { type SubjectAltName, subjectAltNames } from '../../../shared/tls/certificate-names.ts';
+import { compileName } from '../../../shared/tls/peer-check.ts';
 import { compileCelCondition } from '../../cel/compile-cel.ts';
 import { compileMetadataMatcher } from '../../matching/value-matcher.ts';
 import { compileMatcherTree } from '../../matching/matcher-tree.ts';
@@ -187,6 +191,11 @@ function compileConnectionRule(rule: ConnectionRule): RulePredicate {
       const matches = compileStringMatcher(rule.matcher);
       return (_, { connection }) => matches(connection.requestedServerName);
     }
+    case 'verified_name': {
+      const test = compileName(rule.matcher);
+      return (_, { connection: { tls } }) =>
+        tls?.isPeerVerified === true && tls.peer !== undefined && namesOf(tls.peer).some(test);
+    }
     case 'authenticated': {
       const matches = rule.principal && compileStringMatcher(rule.principal);
       return (_, { connection: { tls } }) => {
@@ -199,6 +208,18 @@ function compileConnectionRule(rule: ConnectionRule): RulePredicate {
       };
     }
   }
+}
+
+/** Names by certificate: they are read once, however many requests a connection has. */
+const NAMES = new WeakMap<CertificateInfo, readonly SubjectAltName[]>();
+
+function namesOf(certificate: CertificateInfo): readonly SubjectAltName[] {
+  let names = NAMES.get(certificate);
+  if (names === undefined) {
+    names = subjectAltNames(new X509Certificate(certificate.pem));
+    NAMES.set(certificate, names);
+  }
+  return names;
 }
 
 function pathOnly(path: string): string {

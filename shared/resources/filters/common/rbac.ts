@@ -1,5 +1,6 @@
 /** Role-based rules, which the HTTP and the network filter share. */
 import type { CelExpression } from '../../../cel/expression.ts';
+import type { SanMatcher } from '../../tls.ts';
 import type { MatcherTree } from '../../routes/matcher-tree.ts';
 import type {
   FilterStateMatcher,
@@ -31,7 +32,9 @@ export type RbacRule =
     }
   | { readonly kind: 'filter_state'; readonly matcher: FilterStateMatcher }
   /** Absent: any client with a verified certificate. */
-  | { readonly kind: 'authenticated'; readonly principal?: StringMatcher };
+  | { readonly kind: 'authenticated'; readonly principal?: StringMatcher }
+  /** A name of the client's verified certificate. */
+  | { readonly kind: 'verified_name'; readonly matcher: SanMatcher };
 
 interface RbacPolicy {
   readonly name: string;

@@ -19,6 +19,7 @@ import { resolveHeaderMatcher } from '../../matchers/header-matcher.ts';
 import { resolveStringMatcher } from '../../matchers/string-matcher.ts';
 import { resolveMetadataMatcher } from '../../matchers/value-matcher.ts';
 import { PATH_MATCH } from '../../routes/path-templates.ts';
+import { RBAC_PRINCIPALS } from './rbac-principals.ts';
 import type { Scope } from '../../scope.ts';
 
 const RULES_FIELDS = knownFields<RBAC>(['action', 'policies']);
@@ -58,6 +59,7 @@ const PRINCIPAL_FIELDS = knownFields<Principal>([
   'metadata',
   'sourced_metadata',
   'filter_state',
+  'custom',
 ]);
 
 /** What stands for a rule that was refused: a resource with a problem is never used. */
@@ -144,6 +146,14 @@ function resolvePrincipal(message: Principal, scope: Scope): RbacRule {
     return cidrRule('direct_remote_ip', direct, scope.at('direct_remote_ip'));
   }
   if (remote !== undefined) return cidrRule('remote_ip', remote, scope.at('remote_ip'));
+  return statedPrincipal(message, scope);
+}
+
+/** Principals that filter state or an extension tells; the rest is as for permissions. */
+function statedPrincipal(message: Principal, scope: Scope): RbacRule {
+  if (message.custom !== undefined) {
+    return RBAC_PRINCIPALS.resolve(message.custom, scope.at('custom'))?.rule ?? REFUSED;
+  }
   if (message.filter_state !== undefined) {
     const matcher = resolveFilterStateMatcher(message.filter_state, scope.at('filter_state'));
     return matcher === undefined ? REFUSED : { kind: 'filter_state', matcher };
