@@ -89,10 +89,15 @@ export class DrainState {
     const drain = this.#drainOf(listener) ?? chain.drain;
     if (drain === undefined) return false;
     if (drain.immediate) return true;
-    // As Envoy: whole seconds, and everybody is told from half of the time on.
-    const elapsedS = Math.floor((this.#options.nowMs() - drain.startedMs) / 1000);
-    const half = Math.ceil(drain.drainTimeS / 2);
-    return half === 0 || this.#options.random() < elapsedS / half;
+    if (drain.drainTimeS === 0) return true;
+    const elapsedMs = this.#options.nowMs() - drain.startedMs;
+    // As Envoy: whole seconds, and everybody is told from half of the time on. A drain of one second
+    // would end with connections that were never told, and so counts parts of it.
+    const share =
+      drain.drainTimeS === 1
+        ? elapsedMs / 500
+        : Math.floor(elapsedMs / 1000) / Math.ceil(drain.drainTimeS / 2);
+    return this.#options.random() < share;
   }
 
   #drainOf(listener: string): Drain | undefined {

@@ -11,7 +11,7 @@ export interface InboundLimits {
 }
 
 /** RST_STREAM frames: so many at once, and so many more in each second. */
-export interface ResetLimits {
+interface ResetLimits {
   readonly burst: number;
   readonly rate: number;
   readonly clock: { readonly ms: number };

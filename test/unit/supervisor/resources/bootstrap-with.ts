@@ -2,7 +2,7 @@ import { baseBootstrap } from './base-bootstrap.ts';
 
 /** Bootstraps with one thing that this build may not do. */
 
-export interface Base {
+interface Base {
   static_resources: {
     listeners: {
       [field: string]: unknown;
