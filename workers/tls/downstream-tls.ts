@@ -2,6 +2,7 @@
  * TLS with clients of one filter chain: makes encrypted transports of accepted connections. Uses
  * the runtime's handles directly where it has them, else the sockets of node:tls.
  */
+import type net from 'node:net';
 import type tls from 'node:tls';
 import type { Clock } from '../../shared/process/clock.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
@@ -157,9 +158,12 @@ export class DownstreamTlsFactory {
 function secureSocket(
   carrier: TlsCarrier,
   handshake: DownstreamHandshake,
-  { material, config }: HandshakeParts,
+  { material, config, protocols }: HandshakeParts,
 ): tls.TLSSocket {
   const { TLSSocket } = nodeTls();
+  const ground = carrier.socket();
+  // A socket with a handle gives the runtime its bytes past everybody who listens.
+  const isSeen = carrier.handle === undefined;
   const { contexts } = material;
   const options: tls.TLSSocketOptions = {
     isServer: true,
@@ -169,9 +173,10 @@ function secureSocket(
     // Changes one certificate of the first context: enough where all are of one key type.
     SNICallback: (serverName, callback) => callback(null, contexts.choose(serverName)),
   };
-  if (config.alpn.length > 0) options.ALPNProtocols = [...config.alpn];
-  const socket = new TLSSocket(carrier.socket(), options);
+  if (!isSeen && config.alpn.length > 0) options.ALPNProtocols = [...config.alpn];
+  const socket = new TLSSocket(ground, options);
   const { ssl } = socket as unknown as InnerTlsSocket;
+  if (isSeen && ssl !== null && protocols !== undefined) offerProtocols(ground, ssl, protocols);
   let isSecure = false;
   socket.on('close', () => handshake.onEnd());
   socket.on('secure', () => {
@@ -185,4 +190,21 @@ function secureSocket(
     if (!isSecure) handshake.onFailure(error);
   });
   return socket;
+}
+
+/** Sees a client's first message before the runtime does, which then has what it is answered. */
+function offerProtocols(
+  ground: net.Socket,
+  ssl: NonNullable<InnerTlsSocket['ssl']>,
+  protocols: AnsweredProtocols,
+): void {
+  let early = Buffer.alloc(0);
+  const look = (piece: Buffer): void => {
+    early = Buffer.concat([early, piece]);
+    const answered = protocols.forClient(early);
+    if (answered === 'more') return;
+    ground.off('data', look);
+    if (answered !== 'none') ssl.setALPNProtocols(answered);
+  };
+  ground.prependListener('data', look);
 }

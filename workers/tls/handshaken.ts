@@ -126,5 +126,9 @@ export class HandshakenHandle implements HandshakeSource {
 export interface InnerTlsSocket {
   /** Lets errors after the handshake reach the socket's own events. */
   _releaseControl(): boolean;
-  readonly ssl: { verifyError(): NodeJS.ErrnoException | null } | null;
+  readonly ssl: {
+    verifyError(): NodeJS.ErrnoException | null;
+    /** In the form of TLS: each name with its length before it. */
+    setALPNProtocols(protocols: Buffer): void;
+  } | null;
 }

@@ -49,9 +49,9 @@ describe('a listener of HTTP/2', () => {
           assert.match(stats, new RegExp(`http\\.${place}-${kind}\\.${stat}: ${value}$`, 'm'));
         };
         isSaid('downstream_cx_http2_total', 1);
-        isSaid('downstream_rq_2xx', STREAMS + (kind === 'TLS' ? 1 : 0));
-        // A client that agreed on HTTP/1 is served by it.
-        isSaid('downstream_cx_http1_total', kind === 'TLS' ? 1 : 0);
+        isSaid('downstream_rq_2xx', STREAMS + (kind === 'TLS' ? 2 : 0));
+        // Clients that agreed on HTTP/1 or on nothing are served by it.
+        isSaid('downstream_cx_http1_total', kind === 'TLS' ? 2 : 0);
         isSaid('downstream_rq_4xx', 0);
       }
     }
@@ -68,13 +68,19 @@ async function expectStreams(kind: Kind, open: () => Socket): Promise<void> {
     assert.deepEqual([answer.status, answer.body === BODY, answer.code], [200, true, 0]);
   }
   if (kind !== 'TLS') return;
-  const other = secure(open(), ['http/1.1']);
-  await once(other, 'secureConnect');
-  assert.equal(other.alpnProtocol, 'http/1.1');
-  other.write('GET / HTTP/1.1\r\nhost: h.test\r\nconnection: close\r\n\r\n');
-  const [answer] = (await once(other, 'data')) as [Buffer];
-  assert.match(answer.toString(), /^HTTP\/1\.1 200 OK/);
-  other.destroy();
+  // A client that names none of the protocols goes on without one, as with Envoy.
+  for (const [name, agreed] of [
+    ['http/1.1', 'http/1.1'],
+    ['foo', false],
+  ] as const) {
+    const other = secure(open(), [name]);
+    await once(other, 'secureConnect');
+    assert.equal(other.alpnProtocol, agreed);
+    other.write('GET / HTTP/1.1\r\nhost: h.test\r\nconnection: close\r\n\r\n');
+    const [answer] = (await once(other, 'data')) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1\.1 200 OK/);
+    other.destroy();
+  }
 }
 
 function secure(socket: Socket, ALPNProtocols: string[]): tls.TLSSocket {
